@@ -1,6 +1,6 @@
 //! Suggestions for rows of a Spark application that are computed again, or cached in vain.
 
-use diagnosis::RECOMPUTED;
+use diagnosis::{RECOMPUTED, SAMPLED};
 
 use crate::case::Case;
 use crate::program;
@@ -12,6 +12,7 @@ pub(crate) fn advise(case: &Case<'_>) -> Proposal {
         () if case.lists_files() => program::schema(Gain::Whole, case.schema_of_json()),
         () if shows("cached columns") => narrow_cache(),
         () if shows(RECOMPUTED) => lasting_cache(),
+        () if shows(SAMPLED) => unsampled_sort(),
         () => cache(),
     }
 }
@@ -39,4 +40,12 @@ advice! { fn narrow_cache() = Rewrite, Gain::Whole, "spark columns of a cache se
     step("查询只读几列时不要缓存：Parquet 和 ORC 可以单独读取这几列", "don't cache for queries of few columns: Parquet and ORC can read these columns alone");
     pro("读取和保存的数据少得多", "much less is read and kept");
     con("以后查询用到其他列时要补上", "further columns must be added when a query needs them");
+}
+
+advice! { fn unsampled_sort() = Rewrite, Gain::Whole, "spark orderBy global sort range partitioning sample persist";
+    title("排序之前只计算一次，或不做全局排序", "compute the rows once before the sort, or don't sort all of them");
+    step("读取者不需要全局顺序时去掉 orderBy；文件内的顺序用 sortWithinPartitions", "remove orderBy if no reader needs the order; sortWithinPartitions keeps an order within each file");
+    step("需要全局顺序时先 persist()：抽样时计算的行随后直接排序", "if the order is needed, persist() before the orderBy: the sort then takes the rows that the sample computed");
+    pro("昂贵的列只算一次；去掉排序还省一次 Shuffle", "expensive columns are computed once; without the sort there is no shuffle either");
+    con("缓存占内存；去掉 orderBy 后，文件之间没有顺序", "a cache takes memory; without orderBy, the files are in no order");
 }

@@ -6,7 +6,7 @@ use crate::adaptive::{hot_side, is_left, join_of, kind_of};
 use crate::case::Case;
 use crate::proposal::{Gain, Proposal, advice};
 use diagnosis::measurements::tasks::{By, origin};
-use diagnosis::{RECOMPUTED, USUAL_BATCHES};
+use diagnosis::{RECOMPUTED, SAMPLED, USUAL_BATCHES};
 use report::{Cause, Text, text};
 use rewrite::Rewrite;
 use rewrite::hint::Side;
@@ -68,6 +68,10 @@ impl<'a> Case<'a> {
             }
             Cause::IneffectiveCache if self.evidence_number(RECOMPUTED).is_some() => {
                 reuse::spill_to_disk(program, scope)
+            }
+            Cause::IneffectiveCache if self.evidence_number(SAMPLED).is_some() => {
+                let place = self.job.place_needed(self.stage?, Part::Sort)?;
+                reuse::cache_input(program, program.calls.get(place.call?)?)
             }
             Cause::IneffectiveCache => {
                 let statement = self.job.shared_statement()?;

@@ -249,22 +249,11 @@ fn salted(case: &Case<'_>) -> Proposal {
     let parts = (wanted as u32).clamp(2, salted_join::MAX_PARTS);
     let salt = case.located().and_then(|(script, statement)| {
         let (_, join) = case.join().filter(|(number, _)| *number == 0)?;
-        let (hot, keys): (_, Vec<String>) = match side {
-            Side::Left => (
-                join.left,
-                join.keys
-                    .iter()
-                    .map(|(left, _)| left.name.clone())
-                    .collect(),
-            ),
-            Side::Right => (
-                join.right,
-                join.keys
-                    .iter()
-                    .map(|(_, right)| right.name.clone())
-                    .collect(),
-            ),
-        };
+        let is_left = side == Side::Left;
+        let hot = if is_left { join.left } else { join.right };
+        let keys = join.keys.iter();
+        let keys = keys.map(|(left, right)| if is_left { left } else { right });
+        let keys: Vec<String> = keys.map(|key| key.name.clone()).collect();
         let input = statement.query.inputs.get(hot)?;
         let salt = case.join_salt(input, &keys, parts)?;
         let rewrite = salted_join::salted_join(script, statement, side, &salt, parts);

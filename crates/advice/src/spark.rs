@@ -6,9 +6,9 @@ use report::{Cause, SuggestionKind, text};
 use crate::case::Case;
 use crate::proposal::{Gain, Proposal, advice};
 use crate::{cache, computed, ended_spark, mechanism, program, uneven, user_code};
-use diagnosis::Suggested;
 use diagnosis::measurements::sizing::merged_vertices;
 use diagnosis::measurements::tasks::{By, origin};
+use diagnosis::{EXPANDED, Suggested};
 
 /// Suggestions for a finding of a Spark application.
 pub(crate) fn suggest(case: &Case<'_>) -> Vec<Suggested> {
@@ -39,6 +39,7 @@ pub(crate) fn suggest(case: &Case<'_>) -> Vec<Suggested> {
         Cause::ScanWithoutFilter => vec![partition_filter()],
         Cause::UnexplainedOverhead => vec![growth()],
         Cause::CommitOnDriver => vec![commit()],
+        Cause::CostlyExpression if case.evidence_number(EXPANDED).is_some() => vec![fewer_copies()],
         Cause::CostlyExpression => {
             vec![user_code::expression().about(mechanism::of_expression(case))]
         }
@@ -195,6 +196,14 @@ fn more_tasks(case: &Case<'_>) -> Proposal {
 fn slots(case: &Case<'_>) -> String {
     let run = case.view.run.as_ref();
     run.map_or_else(|| "n".to_owned(), |run| run.tokens.to_string())
+}
+
+advice! { fn fewer_copies() = Rewrite, Gain::Whole, "spark count distinct expand approx_count_distinct several";
+    title("不为去重计数复制每一行", "count distinct values without copying each row");
+    step("可以近似时用 approx_count_distinct（误差约 5 %，可调）", "where an approximate count will do, use approx_count_distinct (error about 5 %, adjustable)");
+    step("需要精确时：先按分组键和所有被计数的列去重，或每个计数单独聚合后按键连接", "for exact counts: first reduce the rows to their distinct combinations, or aggregate each count on its own and join the results by key");
+    pro("不再为每个计数复制并 Shuffle 一遍所有行", "no copy of all rows is shuffled for every count");
+    con("近似计数的结果略有不同", "approximate counts differ a little");
 }
 
 fn locality(case: &Case<'_>) -> Proposal {

@@ -7,23 +7,48 @@ use serde_json::Value;
 use crate::step::StepId;
 use report::ProblemType;
 
-#[derive(Debug, Clone, PartialEq, Serialize)]
-#[serde(untagged)]
-pub enum Conclusion {
+/// The conclusion of each step: its type, and the field with its prose.
+macro_rules! conclusions {
+    ($($(#[$doc:meta])* $step:ident($type:ident) $text:ident;)*) => {
+        #[derive(Debug, Clone, PartialEq, Serialize)]
+        #[serde(untagged)]
+        pub enum Conclusion {
+            $($(#[$doc])* $step($type),)*
+        }
+
+        impl Conclusion {
+            /// The step that concludes it.
+            pub fn step(&self) -> StepId {
+                match self { $(Conclusion::$step(_) => StepId::$step,)* }
+            }
+
+            pub fn text(&self) -> &str {
+                match self { $(Conclusion::$step(c) => &c.$text,)* }
+            }
+
+            /// Reads the conclusion of a step.
+            pub fn from_value(step: StepId, value: Value) -> Result<Conclusion, serde_json::Error> {
+                Ok(match step { $(StepId::$step => Conclusion::$step(serde_json::from_value(value)?),)* })
+            }
+        }
+    };
+}
+
+conclusions! {
     /// Of THINK 1.
-    Classify(Classification),
+    Classify(Classification) text;
     /// Of THINK 2.
-    KeyCode(KeyCode),
+    KeyCode(KeyCode) text;
     /// Of THINK 3.
-    Experience(Causes),
+    Experience(Causes) text;
     /// Of one round of THINK 4.
-    Completeness(FileRequest),
+    Completeness(FileRequest) basis;
     /// Of THINK 5.
-    Advice(Advice),
+    Advice(Advice) text;
     /// Of the appendix.
-    Hypotheses(Hypotheses),
+    Hypotheses(Hypotheses) text;
     /// Of a question about a saved run.
-    Answer(Reply),
+    Answer(Reply) text;
 }
 
 /// THINK 1: what class of problem it is.
@@ -290,19 +315,6 @@ impl Conclusion {
         serde_json::to_value(self).unwrap_or(Value::Null)
     }
 
-    /// The step that concludes it.
-    pub fn step(&self) -> StepId {
-        match self {
-            Conclusion::Classify(_) => StepId::Classify,
-            Conclusion::KeyCode(_) => StepId::KeyCode,
-            Conclusion::Experience(_) => StepId::Experience,
-            Conclusion::Completeness(_) => StepId::Completeness,
-            Conclusion::Advice(_) => StepId::Advice,
-            Conclusion::Hypotheses(_) => StepId::Hypotheses,
-            Conclusion::Answer(_) => StepId::Answer,
-        }
-    }
-
     /// Whether it names what the program's conclusion names: the class, a finding, the first cause or a suggestion. Texts don't count.
     pub(crate) fn agrees_with(&self, program: &Conclusion) -> bool {
         let shares = |a: &[String], b: &[String]| b.is_empty() || a.iter().any(|id| b.contains(id));
@@ -330,30 +342,5 @@ impl Conclusion {
             (Conclusion::Completeness(_), Conclusion::Completeness(_)) => true,
             _ => false,
         }
-    }
-
-    pub fn text(&self) -> &str {
-        match self {
-            Conclusion::Classify(c) => &c.text,
-            Conclusion::KeyCode(c) => &c.text,
-            Conclusion::Experience(c) => &c.text,
-            Conclusion::Completeness(c) => &c.basis,
-            Conclusion::Advice(c) => &c.text,
-            Conclusion::Hypotheses(c) => &c.text,
-            Conclusion::Answer(c) => &c.text,
-        }
-    }
-
-    /// Reads the conclusion of a step.
-    pub fn from_value(step: StepId, value: Value) -> Result<Conclusion, serde_json::Error> {
-        Ok(match step {
-            StepId::Classify => Conclusion::Classify(serde_json::from_value(value)?),
-            StepId::KeyCode => Conclusion::KeyCode(serde_json::from_value(value)?),
-            StepId::Experience => Conclusion::Experience(serde_json::from_value(value)?),
-            StepId::Completeness => Conclusion::Completeness(serde_json::from_value(value)?),
-            StepId::Advice => Conclusion::Advice(serde_json::from_value(value)?),
-            StepId::Hypotheses => Conclusion::Hypotheses(serde_json::from_value(value)?),
-            StepId::Answer => Conclusion::Answer(serde_json::from_value(value)?),
-        })
     }
 }

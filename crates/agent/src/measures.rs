@@ -6,10 +6,8 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 use diagnosis::{InputReader, input_readers, notable_values};
 use job::Job;
 use job::model::{ColumnStatistics, Edge, Stage, Table};
-use report::format::{
-    Bytes, DISTINCT_VALUE, FILE, PARTITION, ROW, Seconds, Share, TASK, VERTEX, list,
-};
-use report::measure::{Better, Measure, Sheet, Unit, book};
+use report::format::{Bytes, DISTINCT_VALUE, FILE, Noun, PARTITION, ROW, Seconds, Share, list};
+use report::measure::{Better, Measure, Sheet, Unit, Values, book};
 use report::{
     Evidence, JobEngine, JobState, JobSummary, Language, Localize, Segment, Text, TimeAccount,
     engine_words, text,
@@ -83,18 +81,12 @@ pub(crate) fn time(
 
 fn by_stage(account: &TimeAccount, language: Language) -> Measures {
     let total = account.total_seconds();
-    let mut rows: Vec<(Vec<&Segment>, f64)> = Vec::new();
-    for segment in account.segments.iter().filter(|s| s.seconds > 0.0) {
-        match rows.iter_mut().find(|(row, _)| is_same(row[0], segment)) {
-            Some((row, seconds)) => {
-                row.push(segment);
-                *seconds += segment.seconds;
-            }
-            None => rows.push((vec![segment], segment.seconds)),
-        }
-    }
+    let sums = account.sums(|s| (s.time_use(), &s.stage));
+    let rows = sums
+        .iter()
+        .map(|sum| (sum.segments().collect(), sum.seconds()));
     let is_small = |(_, seconds): &(Vec<&Segment>, f64)| *seconds < SMALL * total;
-    let (small, mut rows): (Vec<_>, Vec<_>) = rows.into_iter().partition(is_small);
+    let (small, mut rows): (Vec<_>, Vec<_>) = rows.partition(is_small);
     if !small.is_empty() {
         let seconds = small.iter().map(|(_, seconds)| seconds).sum();
         let segments = small.into_iter().flat_map(|(row, _)| row).collect();
@@ -149,10 +141,6 @@ fn claims(row: &[&Segment], seconds: f64) -> Text {
     }
 }
 
-fn is_same(a: &Segment, b: &Segment) -> bool {
-    a.time_use() == b.time_use() && a.stage == b.stage
-}
-
 /// The stages in the order of relevance: named by the findings, then on the critical path, then the longest.
 pub(crate) fn ranked(
     job: &Job,
@@ -187,86 +175,89 @@ fn on_path(account: Option<&TimeAccount>, stage: &str) -> f64 {
     own.map(|s| s.seconds).sum()
 }
 
+/// A measure of a stage. A prompt shows it from a multiple of the third measure on that the second one reaches, or of 1.
+struct Shown(
+    &'static Measure,
+    &'static Measure,
+    Option<&'static Measure>,
+    f64,
+);
+
+const fn always(measure: &'static Measure) -> Shown {
+    Shown(measure, measure, None, f64::NEG_INFINITY)
+}
+
+const fn uneven(measure: &'static Measure, max_over_mean: &'static Measure) -> Shown {
+    Shown(measure, max_over_mean, None, UNEVEN)
+}
+
+const fn wait(measure: &'static Measure) -> Shown {
+    Shown(measure, measure, Some(&book::MEAN_RUN), NOTABLE_WAIT)
+}
+
+const fn memory(measure: &'static Measure) -> Shown {
+    let (peak, limit) = (&book::MEMORY_PEAK, Some(&book::MEMORY_LIMIT));
+    Shown(measure, peak, limit, NOTABLE_MEMORY)
+}
+
 /// Measures of a stage, by line. A trouble that is absent is left out.
-const LINES: [&[&Measure]; 6] = [
+const LINES: [&[Shown]; 6] = [
     &[
-        &book::MEAN_RUN,
-        &book::MEDIAN_RUN,
-        &book::MAX_RUN,
-        &book::RUN_MAX_OVER_MEAN,
+        always(&book::MEAN_RUN),
+        uneven(&book::MEDIAN_RUN, &book::RUN_MAX_OVER_MEAN),
+        always(&book::MAX_RUN),
+        uneven(&book::RUN_MAX_OVER_MEAN, &book::RUN_MAX_OVER_MEAN),
     ],
-    &[&book::QUEUE, &book::START],
+    &[wait(&book::QUEUE), wait(&book::START)],
     &[
-        &book::ROWS_IN,
-        &book::ROWS_OUT,
-        &book::ROWS_MAX,
-        &book::ROWS_MAX_OVER_MEAN,
-    ],
-    &[
-        &book::BYTES_READ,
-        &book::READ_MAX,
-        &book::READ_MAX_OVER_MEAN,
-        &book::BYTES_WRITTEN,
+        always(&book::ROWS_IN),
+        always(&book::ROWS_OUT),
+        uneven(&book::ROWS_MAX, &book::ROWS_MAX_OVER_MEAN),
+        uneven(&book::ROWS_MAX_OVER_MEAN, &book::ROWS_MAX_OVER_MEAN),
     ],
     &[
-        &book::GC_SHARE,
-        &book::SPILLS,
-        &book::MEMORY_PEAK,
-        &book::MEMORY_LIMIT,
+        always(&book::BYTES_READ),
+        uneven(&book::READ_MAX, &book::READ_MAX_OVER_MEAN),
+        uneven(&book::READ_MAX_OVER_MEAN, &book::READ_MAX_OVER_MEAN),
+        always(&book::BYTES_WRITTEN),
     ],
-    &[&book::FAILED, &book::REVOKED, &book::LOST_WORK],
+    &[
+        always(&book::GC_SHARE),
+        always(&book::SPILLS),
+        memory(&book::MEMORY_PEAK),
+        memory(&book::MEMORY_LIMIT),
+    ],
+    &[
+        always(&book::FAILED),
+        always(&book::REVOKED),
+        always(&book::LOST_WORK),
+    ],
 ];
 
-/// Measures that are shown only from a multiple of another measure on, or of 1.
-const NOTABLE: [(&[&Measure], &Measure, Option<&Measure>, f64); 6] = [
-    (
-        &[&book::MEDIAN_RUN, &book::RUN_MAX_OVER_MEAN],
-        &book::RUN_MAX_OVER_MEAN,
-        None,
-        UNEVEN,
-    ),
-    (
-        &[&book::ROWS_MAX, &book::ROWS_MAX_OVER_MEAN],
-        &book::ROWS_MAX_OVER_MEAN,
-        None,
-        UNEVEN,
-    ),
-    (
-        &[&book::READ_MAX, &book::READ_MAX_OVER_MEAN],
-        &book::READ_MAX_OVER_MEAN,
-        None,
-        UNEVEN,
-    ),
-    (
-        &[&book::QUEUE],
-        &book::QUEUE,
-        Some(&book::MEAN_RUN),
-        NOTABLE_WAIT,
-    ),
-    (
-        &[&book::START],
-        &book::START,
-        Some(&book::MEAN_RUN),
-        NOTABLE_WAIT,
-    ),
-    (
-        &[&book::MEMORY_PEAK, &book::MEMORY_LIMIT],
-        &book::MEMORY_PEAK,
-        Some(&book::MEMORY_LIMIT),
-        NOTABLE_MEMORY,
-    ),
-];
+impl Shown {
+    fn is_notable(&self, values: &Values) -> bool {
+        let Shown(_, value, base, least) = self;
+        let base = base.map_or(Some(1.0), |base| values.get(base));
+        values.get(value).unwrap_or(0.0) >= least * base.unwrap_or(0.0)
+    }
+}
 
-/// Whether a measure of a stage is worth the words in a prompt.
-fn is_notable(measure: &Measure, of: impl Fn(&Measure) -> Option<f64>) -> bool {
-    let mut limits = NOTABLE
-        .iter()
-        .filter(|(shown, ..)| shown.contains(&measure));
-    limits.all(|(_, value, base, least)| {
-        let base = base.map_or(Some(1.0), &of);
-        let (value, base) = (of(value).unwrap_or(0.0), base.unwrap_or(0.0));
-        value >= least * base
-    })
+/// The known values of some measures, under their titles; a trouble that is absent is left out.
+pub(crate) fn said<'m>(
+    measures: impl IntoIterator<Item = &'m Measure>,
+    values: &Values,
+    vertex: Noun,
+    language: Language,
+) -> String {
+    let parts = measures.into_iter().filter_map(|measure| {
+        let number = values.get(measure)?;
+        let is_absent =
+            number == 0.0 && (measure.better == Better::Less || measure.unit == Unit::Bytes);
+        let part = measure.labeled(number, vertex).into(language);
+        (!is_absent).then_some(part)
+    });
+    let parts: Vec<String> = parts.collect();
+    parts.join(language.select("，", ", "))
 }
 
 /// The measurements and the sources of a stage; if `whole`, including the unremarkable ones.
@@ -287,30 +278,12 @@ pub(crate) fn stage(
             language,
         );
     }
-    let vertex = match job.engine() {
-        Some(JobEngine::Spark) => TASK,
-        _ => VERTEX,
-    };
+    let vertex = JobEngine::vertex(job.engine());
+    let values = &sheet.stages[index].values;
     for line in LINES {
-        let parts = line.iter().filter_map(|measure| {
-            let of = |measure: &Measure| sheet.stages[index].values.get(measure);
-            let number = of(measure)?;
-            let is_absent =
-                number == 0.0 && (measure.better == Better::Less || measure.unit == Unit::Bytes);
-            let is_shown = !is_absent && (whole || is_notable(measure, of));
-            let (title, shown) = (measure.title(vertex), measure.shown(number, vertex));
-            let part = text!(
-                "{title} {shown}",
-                "{title} {shown}",
-                title = title,
-                shown = shown
-            );
-            is_shown.then(|| part.into(language))
-        });
-        let parts: Vec<String> = parts.collect();
-        if !parts.is_empty() {
-            measures.lines.push(parts.join(language.select("，", ", ")));
-        }
+        let shown = line.iter().filter(|s| whole || s.is_notable(values));
+        let line = said(shown.map(|s| s.0), values, vertex, language);
+        measures.lines.extend(Some(line).filter(|l| !l.is_empty()));
     }
     let path = on_path(account, &stage.name);
     begin_and_end(&mut measures, job, stage, path, language);
@@ -356,15 +329,17 @@ fn exchange(measures: &mut Measures, job: &Job, edge: &Edge, is_read: bool, lang
         keys if keys.is_empty() => Text::default(),
         keys => text!("，键 {keys}", " on {keys}"),
     };
-    let mut amounts: Vec<String> = Vec::new();
-    let partitions = edge.partitions.map(f64::from);
-    amounts.extend(partitions.map(|n| PARTITION.count(n).localize(language)));
     let (rows, bytes) = (
         edge.rows_read.or(edge.rows_written),
         edge.bytes_read.or(edge.bytes_written),
     );
-    amounts.extend(rows.map(|n| ROW.count(n).localize(language)));
-    amounts.extend(bytes.map(|n| Bytes(n).localize(language)));
+    let partitions = edge.partitions.map(f64::from);
+    let amounts = [
+        partitions.map(|n| PARTITION.count(n).localize(language)),
+        rows.map(|n| ROW.count(n).localize(language)),
+        bytes.map(|n| Bytes(n).localize(language)),
+    ];
+    let amounts: Vec<String> = amounts.into_iter().flatten().collect();
     let amounts = match amounts.join(language.select("、", ", ")) {
         none if none.is_empty() => Text::default(),
         some if is_read => text!("：{some}", ": {some}"),
@@ -417,19 +392,16 @@ impl<'a> Inputs<'a> {
     /// Size and layout of an input, the values of its keys, and the names of some other columns; `whole`, the values of all columns.
     pub(crate) fn measured(&self, table: &Table, whole: bool, language: Language) -> Measures {
         let mut measures = Measures::default();
-        let mut sizes: Vec<String> = Vec::new();
-        let number = |n: Option<u64>| n.map(|n| n as f64);
-        let (rows, bytes, files) = (
-            number(table.rows),
-            number(table.bytes),
-            number(table.file_count),
-        );
-        sizes.extend(rows.map(|n| ROW.count(n).localize(language)));
-        sizes.extend(bytes.map(|n| Bytes(n).localize(language)));
-        sizes.extend(files.map(|n| FILE.count(n).localize(language)));
+        let sizes = [
+            table.rows.map(|n| ROW.count(n as f64).localize(language)),
+            table.bytes.map(|n| Bytes(n as f64).localize(language)),
+            table
+                .file_count
+                .map(|n| FILE.count(n as f64).localize(language)),
+        ];
+        let sizes: Vec<String> = sizes.into_iter().flatten().collect();
         if !sizes.is_empty() {
-            let sizes = sizes.join(language.select("、", ", "));
-            measures.say(text!("{sizes}", "{sizes}"), language);
+            measures.lines.push(sizes.join(language.select("、", ", ")));
         }
         let by = self.readers_of(table);
         if !by.is_empty() {
@@ -450,14 +422,8 @@ impl<'a> Inputs<'a> {
                 true => text!("存储时未按键分区", "stored without a key"),
                 false => text!("按 {keys} 存储（{kind}）", "stored by {keys} ({kind})"),
             };
-            let text = text!(
-                "{stored}{sorted}{partitions}",
-                "{stored}{sorted}{partitions}",
-                stored = stored,
-                sorted = sorted,
-                partitions = partitions
-            );
-            measures.say(text, language);
+            let layout = Text::joined(&[stored, sorted, partitions], ["", ""]);
+            measures.say(layout, language);
         }
         let is_known = |c: &&ColumnStatistics| c.distinct.is_some() || !c.top_values.is_empty();
         let is_key = |c: &&ColumnStatistics| whole || self.keys.contains(c.name.as_str());
@@ -481,15 +447,9 @@ impl<'a> Inputs<'a> {
     /// Stage, operator and rowset of each reader of an input.
     fn readers_of(&self, table: &Table) -> Vec<String> {
         let readers = self.readers.iter().filter(|r| std::ptr::eq(r.table, table));
-        let named = readers.map(|reader| {
-            let InputReader {
-                stage,
-                operator,
-                rowset,
-                ..
-            } = reader;
-            let rowset = rowset.map(|rowset| format!(" ({rowset})"));
-            format!("{stage}/{operator}{}", rowset.unwrap_or_default())
+        let named = readers.map(|r| match r.rowset {
+            Some(rowset) => format!("{}/{} ({rowset})", r.stage, r.operator),
+            None => format!("{}/{}", r.stage, r.operator),
         });
         named.collect()
     }
@@ -526,14 +486,9 @@ fn of_column(
             }
             None => Text::default(),
         };
-        let text = text!(
-            "`{value}` 有 {n}{share}",
-            "`{value}` in {n}{share}",
-            value = top.value,
-            n = ROW.count(n),
-            share = share
-        );
-        parts.push(text.into(language));
+        let (value, n) = (&top.value, ROW.count(n));
+        let text = text!("`{value}` 有 {n}", "`{value}` in {n}", n = n);
+        parts.push(Text::joined(&[text, share], ["", ""]).into(language));
     }
     let (name, parts) = (&column.name, parts.join(language.select("；", "; ")));
     measures.say(text!("{name}：{parts}", "{name}: {parts}"), language);

@@ -4,7 +4,7 @@ use std::cell::OnceCell;
 use std::collections::BTreeMap;
 
 use job::script::{Script, Statement};
-use report::format::{Noun, TASK, VERTEX};
+use report::format::Noun;
 use report::{Evidence, JobEngine, Report};
 use runs::compare::ComparedRun;
 use runs::{EdgeSummary, OperatorSummary, RunSummary};
@@ -50,10 +50,7 @@ impl<'a> Asked<'a> {
 
     /// The engine's word for a vertex.
     pub(crate) fn vertex(&self) -> Noun {
-        match self.report.job.engine {
-            Some(JobEngine::Spark) => TASK,
-            _ => VERTEX,
-        }
+        JobEngine::vertex(self.report.job.engine)
     }
 
     pub(crate) fn statements(&self) -> &[Statement] {

@@ -23,7 +23,7 @@ pub(crate) fn finding(said: &mut Said<'_>, finding: &Finding, is_main: bool) {
     if !said.tells(&finding.id) {
         return;
     }
-    let ids: Vec<String> = finding.evidence.iter().take(CITED).cloned().collect();
+    let ids = &finding.evidence[..finding.evidence.len().min(CITED)];
     let (id, title) = (&finding.id, finding.cause.title());
     let summary = without_stop(&finding.summary);
     let sentence = match is_main {
@@ -47,7 +47,7 @@ pub(crate) fn finding(said: &mut Said<'_>, finding: &Finding, is_main: bool) {
             saving = saving
         ),
     };
-    said.cite(sentence, &ids);
+    said.cite(sentence, ids);
 }
 
 /// The finding with an id; with its evidence in words if that is asked for.

@@ -9,7 +9,7 @@ use crate::phrases::Quantity;
 use crate::subject::{Subject, Unknown};
 use crate::wording::Wording;
 use crate::words::{self, Scan, Word};
-use crate::{Asked, amount, goal, order};
+use crate::{Asked, amount, goal, rank};
 
 /// Maximum subjects and quantities answered at once.
 const MOST: usize = 4;
@@ -24,6 +24,8 @@ pub(crate) struct Intent {
     pub(crate) names_executors: bool,
     pub(crate) names_driver: bool,
     pub(crate) names_job: bool,
+    /// Whether it asks for all things in their order.
+    pub(crate) names_order: bool,
     /// Causes that are named.
     pub(crate) causes: Vec<Cause>,
     pub(crate) unknown: Vec<Unknown>,
@@ -40,8 +42,6 @@ pub(crate) struct Intent {
     /// Whether yes or no would answer it.
     pub(crate) is_polar: bool,
     pub(crate) asks_why: bool,
-    /// Whether it asks about later runs, or runs long before.
-    pub(crate) is_about_other_runs: bool,
     /// The question without the names of the run.
     pub(crate) text: String,
     /// Numbers in the question that belong to no name.
@@ -84,7 +84,15 @@ impl Intent {
         }
         let mut causes = causes(&wording, &asked);
         causes.extend(is_of_attempts.then_some(Cause::VertexRetries));
-        let subjects = subjects(&named, &wording, (&asked, &measures), before, &known);
+        let subjects = Reading {
+            named: &named,
+            wording: &wording,
+            asked: &asked,
+            measures: &measures,
+            before,
+            known: &known,
+        }
+        .subjects();
         let scan = Scan::of(&named.rest);
         let chooses = scan.has(Word::Which) && !asked.contains(&Quantity::Place);
         Intent {
@@ -97,11 +105,10 @@ impl Intent {
             asks_why: wording.asks_why(),
             numbers: wording.numbers().collect(),
             durations: goal::durations(&named.rest),
-            is_about_other_runs: wording.is_about_other_runs()
-                && !asked.contains(&Quantity::Remedy),
             names_executors: wording.has("executor|执行器", "executor*"),
             names_driver: wording.has("driver", "driver"),
             names_job: wording.is_about_job(),
+            names_order: wording.has("排名|排行|排个序", "rank*|order the"),
             goal: goal::of(&named.rest, &wording, &asked, run),
             text: named.rest,
             causes,
@@ -139,6 +146,17 @@ impl Intent {
         self.measures.iter().any(|asked| measures.contains(asked))
     }
 
+    /// The measures in groups that one question asks for.
+    pub(crate) fn of_one_question(
+        &self,
+        is_told: impl Fn(&Measure) -> bool,
+    ) -> Vec<Vec<&'static Measure>> {
+        let told = self.measures.iter().copied().filter(|m| is_told(m));
+        let told: Vec<&'static Measure> = told.collect();
+        let is_same = |a: &&Measure, b: &&Measure| a.words == b.words && !a.words.en.is_empty();
+        told.chunk_by(is_same).map(<[_]>::to_vec).collect()
+    }
+
     /// Whether it names no quantity and no measure.
     pub(crate) fn asks_nothing(&self) -> bool {
         self.asked.is_empty() && self.measures.is_empty()
@@ -171,81 +189,98 @@ fn continued(mut named: Named, before: &[String], known: &Known<'_>) -> Named {
     }
 }
 
-/// The parts of the run that a question is about: the named ones, those of the questions before it, or the job.
-fn subjects(
-    named: &Named,
-    wording: &Wording,
-    (asked, measures): (&[Quantity], &[&'static Measure]),
-    before: &[String],
-    known: &Known<'_>,
-) -> Vec<Subject> {
-    let run = known.run;
-    let mut subjects = named.subjects.clone();
-    let has = |quantity| asked.contains(&quantity);
-    if !wording.asks_why() && !has(Quantity::Remedy) {
-        let keys = wording.settings();
-        let keys = keys.filter(|key| run.summary.settings.contains_key(*key));
-        subjects.extend(keys.map(|key| Subject::Setting(key.to_owned())));
-    }
-    let of_job = |m: &&Measure| OF_JOB.contains(m);
-    let is_open = subjects.is_empty()
+/// A question whose names and quantities are known.
+#[derive(Clone, Copy)]
+struct Reading<'r> {
+    named: &'r Named,
+    wording: &'r Wording,
+    asked: &'r [Quantity],
+    measures: &'r [&'static Measure],
+    before: &'r [String],
+    known: &'r Known<'r>,
+}
+
+impl Reading<'_> {
+    /// The parts of the run that a question is about: the named ones, those of the questions before it, or the job.
+    fn subjects(self) -> Vec<Subject> {
+        let Reading {
+            named,
+            wording,
+            asked,
+            measures,
+            ..
+        } = self;
+        let run = self.known.run;
+        let mut subjects = named.subjects.clone();
+        let has = |quantity| asked.contains(&quantity);
+        if !wording.asks_why() && !has(Quantity::Remedy) {
+            let keys = wording.settings();
+            let keys = keys.filter(|key| run.summary.settings.contains_key(*key));
+            subjects.extend(keys.map(|key| Subject::Setting(key.to_owned())));
+        }
+        let of_job = |m: &&Measure| OF_JOB.contains(m);
+        let is_open = subjects.is_empty()
         && named.unknown.is_empty()
         && !wording.is_about_job()
         && !measures.iter().any(of_job)
         && !words::names_another(&named.rest)
         // "how many rows in all?" is about the job
         && !Scan::of(&named.rest).has(Word::Sum);
-    if is_open {
-        subjects = before_it(named, wording, (asked, measures), before, known);
+        if is_open {
+            subjects = self.before_it();
+        }
+        if subjects.is_empty() {
+            subjects.push(Subject::Job);
+        }
+        // Every part belongs to the job, so the job is a subject only on its own.
+        if subjects.len() > 1 {
+            subjects.retain(|s| *s != Subject::Job);
+        }
+        subjects.truncate(MOST);
+        subjects
     }
-    if subjects.is_empty() {
-        subjects.push(Subject::Job);
-    }
-    // Every part belongs to the job, so the job is a subject only on its own.
-    if subjects.len() > 1 {
-        subjects.retain(|s| *s != Subject::Job);
-    }
-    subjects.truncate(MOST);
-    subjects
-}
 
-/// The subjects that a question without any takes from the questions before it; "this stage" is the stage of the main finding.
-fn before_it(
-    named: &Named,
-    wording: &Wording,
-    (asked, measures): (&[Quantity], &[&'static Measure]),
-    before: &[String],
-    known: &Known<'_>,
-) -> Vec<Subject> {
-    let asks_any = !asked.is_empty() || !measures.is_empty();
-    let only_measures = asks_any && asked.iter().all(|q| q.is_measure());
-    let names_cause = !wording.causes().is_empty();
-    let continues = only_measures && !names_cause && wording.continues();
-    // "which line threw, and what was it?" explains its own pronoun
-    let points_back = wording.points_back() && !asked.contains(&Quantity::Place);
-    let of_job = [SegmentKind::Compile, SegmentKind::Queue].map(Quantity::Segment);
-    let is_of_job = asked.iter().any(|q| of_job.contains(q));
-    let mut subjects = Vec::new();
-    if words::compares_unnamed(&named.rest) {
-        subjects.extend(last_two(before, known));
+    /// The subjects that a question without any takes from the questions before it; "this stage" is the stage of the main finding.
+    fn before_it(self) -> Vec<Subject> {
+        let Reading {
+            named,
+            wording,
+            asked,
+            measures,
+            before,
+            known,
+        } = self;
+        let asks_any = !asked.is_empty() || !measures.is_empty();
+        let only_measures = asks_any && asked.iter().all(|q| q.is_measure());
+        let names_cause = !wording.causes().is_empty();
+        let continues = only_measures && !names_cause && wording.continues();
+        // "which line threw, and what was it?" explains its own pronoun
+        let points_back = wording.points_back() && !asked.contains(&Quantity::Place);
+        let of_job = [SegmentKind::Compile, SegmentKind::Queue].map(Quantity::Segment);
+        let is_of_job = asked.iter().any(|q| of_job.contains(q));
+        let mut subjects = Vec::new();
+        if words::compares_unnamed(&named.rest) {
+            subjects.extend(last_two(before, known));
+        }
+        if subjects.is_empty() && !is_of_job && (points_back || continues) {
+            subjects.extend(earlier(before, known, known.run));
+        }
+        // "what should I change?" after "what is F2?"
+        let last = &before[before.len().saturating_sub(1)..];
+        if subjects.is_empty() && !last.is_empty() && !names_cause {
+            let of_finding =
+                |s: &Subject| matches!(s, Subject::Finding(_) | Subject::Suggestion(_));
+            subjects.extend(
+                earlier(last, known, known.run)
+                    .into_iter()
+                    .filter(of_finding),
+            );
+        }
+        if subjects.is_empty() && wording.points_at_stage() {
+            subjects.extend(known.run.suspect().map(Subject::Stage));
+        }
+        subjects
     }
-    if subjects.is_empty() && !is_of_job && (points_back || continues) {
-        subjects.extend(earlier(before, known, known.run));
-    }
-    // "what should I change?" after "what is F2?"
-    let last = &before[before.len().saturating_sub(1)..];
-    if subjects.is_empty() && !last.is_empty() && !names_cause {
-        let of_finding = |s: &Subject| matches!(s, Subject::Finding(_) | Subject::Suggestion(_));
-        subjects.extend(
-            earlier(last, known, known.run)
-                .into_iter()
-                .filter(of_finding),
-        );
-    }
-    if subjects.is_empty() && wording.points_at_stage() {
-        subjects.extend(known.run.suspect().map(Subject::Stage));
-    }
-    subjects
 }
 
 /// The question without "besides …", and the causes that are named there.
@@ -305,7 +340,7 @@ fn earlier(before: &[String], known: &Known<'_>, run: &Asked<'_>) -> Vec<Subject
         match named.subjects.is_empty() && is_which {
             // The question was which stage it is: that stage; or which key it is: the key of a finding.
             true if !wording.causes().is_empty() => found_key(run, &wording).into_iter().collect(),
-            true => order::ranked(run, &measures)
+            true => rank::ranked(run, &measures)
                 .into_iter()
                 .take(1)
                 .map(|(_, at)| Subject::Stage(at))
@@ -379,6 +414,8 @@ fn asked(wording: &Wording, measures: &[&'static Measure]) -> Vec<Quantity> {
     // "is spilling the bottleneck?" is about spilling
     let names_cause = wording.is_polar() && !wording.causes().is_empty();
     asked.retain(|q| !(names_cause && *q == Quantity::Account));
+    // "is the cluster too small?" does not ask which one it is
+    asked.retain(|q| !(wording.is_polar() && *q == Quantity::Identity));
     // a time, or a share of it, is the duration that is asked for
     let is_time = |m: &&Measure| matches!(m.unit, Unit::Ms | Unit::Seconds | Unit::Share);
     let names_error = wording.has("错误|异常|报错", "error*|exception*|message");

@@ -9,12 +9,22 @@ use crate::amount::AMOUNTS;
 use crate::intent::{Intent, kind};
 use crate::phrases::Quantity;
 use crate::said::{Said, names};
-use crate::words::{Scan, Word};
+use crate::words::{Scan, Thing, Word};
 use crate::{column, found, rank, setting, thing, time, verdict};
-use runs::InputSummary;
+use runs::{InputSummary, StageSummary};
 
 /// Inputs, places and findings named in an answer.
 const SHOWN: usize = 3;
+
+/// Stages with one vertex that are listed.
+const SINGLE: usize = 8;
+
+/// Measures of how evenly a stage is spread, and the spread over vertices from which it is uneven.
+#[rustfmt::skip]
+const SPREAD: [&Measure; 5] = [
+    &book::MAX_RUN, &book::RUN_MAX_OVER_MEAN, &book::ROWS_MAX, &book::ROWS_MAX_OVER_MEAN, &book::READ_MAX_OVER_MEAN,
+];
+const UNEVEN: f64 = 2.0;
 
 /// Quantities with an answer of their own.
 #[rustfmt::skip]
@@ -43,8 +53,20 @@ pub(crate) fn about(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) {
             found::finding_of(said, run, &first.id, true);
         }
     }
-    if intent.names_failure && run.report.job.state == JobState::Succeeded {
-        said.say(text!("作业没有失败", "The job did not fail"));
+    match run.report.job.state {
+        JobState::Succeeded if intent.names_failure => {
+            said.say(text!("作业没有失败", "The job did not fail"));
+        }
+        JobState::Unknown if intent.names_failure && run.summary.error.is_none() => {
+            return said.say(text!("没有文件记录任何失败", "No file records a failure"));
+        }
+        _ => {}
+    }
+    if asks(Quantity::Bound) {
+        let said_by_it = |m: &&Measure| [&book::CPU_TIME, &book::WAIT].contains(m);
+        let others = intent.measures.iter().filter(|m| !said_by_it(m));
+        others.for_each(|m| rank::most(said, run, &[*m]));
+        return time::balance(said, run, None);
     }
     let counts = intent.asked.iter();
     let counts =
@@ -56,7 +78,11 @@ pub(crate) fn about(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) {
     }
     // a sum lists the stages with most of it
     let has_sum = intent.measures.iter().any(|m| rank::SUMS.contains(m));
-    if asks(Quantity::Which) && !has_sum {
+    let scan = Scan::of(&intent.text);
+    let times_kind = intent.asked.iter().any(|q| kind(*q).is_some());
+    // "the longest gap" is no stage
+    let is_of_kind = times_kind && !scan.has(Word::Noun(Thing::Stage));
+    if asks(Quantity::Which) && !has_sum && !is_of_kind {
         rank::rank(said, run, intent);
     }
     measures(said, run, intent);
@@ -70,6 +96,9 @@ pub(crate) fn about(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) {
         // a measure says more than its absence from the critical path
         if intent.measures.is_empty() || time::seconds_of(run, segment, None) > 0.0 {
             time::time_of(said, run, segment, None);
+            if scan.has(Word::Most) {
+                time::longest(said, run, segment);
+            }
         }
     }
     let asks_idle = asks(Quantity::Segment(SegmentKind::Idle)) && !intent.asks_why;
@@ -79,7 +108,7 @@ pub(crate) fn about(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) {
             .for_each(|remark| said.say_line(without_stop(remark)));
     }
     let is_kind = |word: &Word| matches!(word, Word::Kind(_));
-    let names_statement = Scan::of(&intent.text).words.iter().any(is_kind);
+    let names_statement = scan.words.iter().any(is_kind);
     for quantity in &intent.asked {
         match quantity {
             // an account comes with the verdict
@@ -88,6 +117,15 @@ pub(crate) fn about(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) {
             Quantity::Place if names_statement => {}
             quantity => answer(said, run, *quantity, intent),
         }
+    }
+}
+
+/// Answers the part of a question about settings that is about the job: "which priority and how many tokens?".
+pub(crate) fn beside_settings(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) {
+    let of_job = intent.measures.iter().filter(|m| m.entity == Entity::Job);
+    of_job.for_each(|m| rank::most(said, run, &[*m]));
+    if intent.asks(Quantity::Identity) {
+        identity(said, run.report);
     }
 }
 
@@ -103,7 +141,7 @@ pub(crate) fn answer(said: &mut Said<'_>, run: &Asked<'_>, quantity: Quantity, i
         Quantity::Sources => sources(said, run),
         Quantity::Identity => identity(said, run.report),
         Quantity::Bound => time::balance(said, run, None),
-        Quantity::Single => rank::single(said, run),
+        Quantity::Single => single(said, run),
         Quantity::Settings => setting::list(said, run, intent),
         _ => {}
     }
@@ -124,25 +162,45 @@ fn measures(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) {
         amounts(said, run, intent);
     }
     let is_told = |m: &Measure| queue.is_some() && *m == book::WAIT || AMOUNTS.contains(&m);
-    let is_left = |m: &&Measure| !is_told(m);
-    let asked: Vec<&'static Measure> = intent.measures.iter().copied().filter(is_left).collect();
-    let has_sum = asked.iter().any(|m| rank::SUMS.contains(m));
+    let has_sum = intent.asks_for(&rank::SUMS);
     let is_ranked = intent.asks(Quantity::Which) && !has_sum;
-    let is_one =
-        |a: &&'static Measure, b: &&'static Measure| a.words == b.words && !a.words.en.is_empty();
-    for one_question in asked.chunk_by(is_one) {
+    let is_spread = |m: &Measure| SPREAD.contains(&m);
+    if intent.asks_for(&[&book::ROWS_MAX_OVER_MEAN]) {
+        widest(said, run);
+    }
+    for mut one_question in intent.of_one_question(|m| !is_told(m) && !is_spread(m)) {
         let first = one_question[0];
-        // the longest vertex, or how even a stage is
-        let is_even = intent.asks_for(&[&book::ROWS_MAX]) && !first.words.en.is_empty();
-        let is_spread = is_even && rank::SPREAD.contains(&first);
-        let is_ranked = is_ranked && first.entity == Entity::Stage;
-        match first {
-            m if is_spread && *m != book::ROWS_MAX => {}
-            m if *m == book::VERTICES => rank::most(said, run, &[&book::JOB_VERTICES, m]),
-            _ if is_spread => rank::widest(said, run),
-            // the rank of the stages has said it, but not the sum over them
-            _ if is_ranked => {}
-            _ => rank::most(said, run, one_question),
+        if *first == book::VERTICES {
+            one_question.insert(0, &book::JOB_VERTICES);
+        }
+        // the rank of the stages has said it, but not the sum over them
+        if !(is_ranked && first.entity == Entity::Stage) {
+            rank::most(said, run, &one_question);
+        }
+    }
+}
+
+/// The stage that is spread least evenly.
+fn widest(said: &mut Said<'_>, run: &Asked<'_>) {
+    let of_data = [&book::ROWS_MAX_OVER_MEAN, &book::READ_MAX_OVER_MEAN];
+    let ratio = |s: &StageSummary| {
+        let known = of_data.iter().filter_map(|m| s.get(m)).reduce(f64::max);
+        known.or(s.get(&book::RUN_MAX_OVER_MEAN)).unwrap_or(0.0)
+    };
+    let stages = run.summary.stages.iter();
+    let Some(stage) = stages.max_by(|a, b| ratio(a).total_cmp(&ratio(b))) else {
+        return;
+    };
+    if ratio(stage) < UNEVEN {
+        let name = &stage.name;
+        said.say(text!(
+            "各阶段的数据都均匀，最不均匀的是 {name}",
+            "The stages are even; the least even is {name}"
+        ));
+    }
+    for measure in SPREAD {
+        if let Some(value) = stage.values.value(measure) {
+            said.say_value(measure, value, &stage.name, run.vertex());
         }
     }
 }
@@ -188,20 +246,52 @@ pub(crate) fn failure(said: &mut Said<'_>, run: &Asked<'_>) {
 }
 
 fn stages(said: &mut Said<'_>, run: &Asked<'_>) {
-    let names: Vec<String> = run.summary.stages.iter().map(|s| s.name.clone()).collect();
+    let names: Vec<&str> = run.summary.stages.iter().map(|s| s.name.as_str()).collect();
     let shown = &names[..names.len().min(8)];
     let more = match names.len() - shown.len() {
         0 => Text::default(),
         n => text!("，以及另外 {n} 个", " and {n} more"),
     };
-    let sentence = text!(
+    said.say(text!(
         "作业有 {stages}：{names}{more}",
         "The job has {stages}: {names}{more}",
         stages = STAGE.count(names.len() as f64),
         names = shown.join(said.language().select("、", ", ")),
         more = more
+    ));
+}
+
+/// Says the stages with one vertex, the longest first.
+fn single(said: &mut Said<'_>, run: &Asked<'_>) {
+    let stages = run.summary.stages.iter();
+    let is_single = |s: &&StageSummary| s.get(&book::VERTICES) == Some(1.0);
+    let mut single: Vec<&StageSummary> = stages.filter(is_single).collect();
+    let span = |s: &StageSummary| s.get(&book::SPAN).unwrap_or(0.0);
+    single.sort_by(|a, b| span(b).total_cmp(&span(a)));
+    let one = run.vertex().count(1.0);
+    if single.is_empty() {
+        return said.say(text!(
+            "没有哪个阶段只有 {one}",
+            "No stage has just {one}",
+            one = one
+        ));
+    }
+    let mut ids = Vec::new();
+    let shown = single.iter().take(SINGLE).map(|stage| {
+        let value = stage.values.value(&book::VERTICES);
+        ids.extend(value.map(|v| said.evidence_of(&book::VERTICES, v, &stage.name, run.vertex())));
+        let (name, time) = (&stage.name, Seconds(span(stage) / 1e3));
+        text!("{name}（{time}）", "{name} ({time})", time = time).into(said.language())
+    });
+    let shown: Vec<String> = shown.collect();
+    let sentence = text!(
+        "有 {n}只有 {one}：{shown}",
+        "{n} with just {one}: {shown}",
+        n = STAGE.count(single.len() as f64),
+        one = one,
+        shown = names(&shown, said.language())
     );
-    said.say(sentence);
+    said.cite(sentence, &ids.concat());
 }
 
 /// The inputs, largest first.
@@ -338,23 +428,21 @@ fn sources(said: &mut Said<'_>, run: &Asked<'_>) {
 fn identity(said: &mut Said<'_>, report: &Report) {
     let job = &report.job;
     let label = job.label();
-    let mut parts: Vec<Text> = Vec::new();
-    parts.extend(
-        job.owner
-            .as_ref()
-            .map(|who| text!("由 {who} 提交", "submitted by {who}")),
-    );
-    parts.extend(
-        job.queue
-            .as_ref()
-            .map(|queue| text!("队列 {queue}", "in queue {queue}")),
-    );
-    parts.extend(
-        job.submitted
-            .as_ref()
-            .map(|at| text!("提交时间 {at}", "at {at}")),
-    );
-    parts.extend(job.id.as_ref().map(|id| text!("编号 {id}", "id {id}")));
+    let known = [
+        (&job.owner, "由 {} 提交", "submitted by {}"),
+        (&job.queue, "队列 {}", "in queue {}"),
+        (&job.submitted, "提交时间 {}", "at {}"),
+        (&job.id, "编号 {}", "id {}"),
+    ];
+    let fill = |pattern: &str, value: &str| pattern.replace("{}", value);
+    let known = known.into_iter().filter_map(|(value, zh, en)| {
+        let value = value.as_deref()?;
+        Some(Text {
+            zh: fill(zh, value),
+            en: fill(en, value),
+        })
+    });
+    let parts: Vec<Text> = known.collect();
     let parts = match parts.is_empty() {
         true => text!(
             "文件中没有提交人、队列和时间",

@@ -11,13 +11,13 @@ mod change;
 mod clauses;
 mod column;
 mod context;
+mod event;
 mod found;
 mod goal;
 mod intent;
 mod job;
 mod mention;
 mod names;
-mod order;
 mod origin;
 mod phrases;
 mod plan;
@@ -35,13 +35,13 @@ mod term;
 mod terms;
 mod thing;
 mod time;
+mod unrecorded;
 mod verdict;
 mod wanted;
 mod wording;
 mod words;
 
 use agent::facts::MeasuredAnswer;
-use report::measure::{Entity, Unit};
 use report::text;
 
 pub use asked::{Asked, Earlier};
@@ -116,22 +116,23 @@ fn whole(said: &mut Said<'_>, run: &Asked<'_>, question: &str, before: &[String]
         return true;
     }
     let intent = Intent::of(question, before, run);
+    if event::answer(said, run, question) {
+        return true;
+    }
     // "stage 2" is no change to 2
-    if let Some(wanted) = wanted::Wanted::of(&intent.text).filter(|_| intent.may_change()) {
-        resource::answer(said, run, wanted, &intent);
+    match (wanted::Wanted::of(&intent.text), &intent.subjects[..]) {
+        (Some(wanted), _) if intent.may_change() => {
+            resource::answer(said, run, wanted, &intent);
+            return true;
+        }
+        (Some(_), [Subject::Stage(at)]) if resource::of_stage(said, run, *at) => return true,
+        _ if resource::without(said, run, &intent) => return true,
+        _ => {}
+    }
+    if unrecorded::answer(said, run, &intent) || premise::check(said, run, &intent) {
         return true;
     }
-    if intent.is_about_other_runs && !intent.asks_nothing() {
-        said.say(text!(
-            "无法回答：一次运行的记录不能说明以后或很久以前的运行",
-            "That can't be answered: the records of one run say nothing about later runs or runs long before"
-        ));
-        return true;
-    }
-    if premise::check(said, run, &intent) {
-        return true;
-    }
-    if does(said, run, &intent) || of_driver(said, run, &intent) || numbers(said, run, &intent) {
+    if time::longer(said, run, &intent) || numbers(said, run, &intent) {
         return true;
     }
     // a question about an unknown name gets no conclusions about the job
@@ -147,61 +148,41 @@ fn whole(said: &mut Said<'_>, run: &Asked<'_>, question: &str, before: &[String]
             .for_each(|unknown| said.say(unknown.sentence()));
         return true;
     }
-    if mention::answer(said, run, &intent) {
-        return true;
+    let is_thought = wording::Wording::of(&intent.text).has(
+        "如果|假如|要是|会怎样|会怎么样",
+        "what if|what happens if|what happened if|what would happen",
+    );
+    let is_change = intent.asks(Quantity::Gain) || intent.asks(Quantity::Remedy);
+    if is_thought && !is_change && intent.goal.is_none() {
+        said.say(text!(
+            "没有记录说明这样改变的效果，以下是最接近的记录",
+            "No record shows the effect of that change; the nearest records follow"
+        ));
+        said.pin();
     }
     conclusions(said, run, &intent);
     let text = said.text();
     // The answer to a goal names the goal.
-    let is_setting = |s: &Subject| matches!(s, Subject::Setting(_));
+    let is_record = |s: &Subject| {
+        matches!(
+            s,
+            Subject::Setting(_)
+                | Subject::Finding(_)
+                | Subject::Suggestion(_)
+                | Subject::Evidence(_)
+        )
+    };
     let is_strange = || {
         intent.goal.is_none()
-            && !intent.subjects.iter().any(is_setting)
-            && (cover::leaves_out(run, &intent, &text) || cover::has_unknown(run, &intent, &text))
+            && !intent.subjects.iter().any(is_record)
+            && (cover::is_more_than_overview(&intent)
+                || cover::leaves_out(run, &intent, &text)
+                || cover::has_unknown(run, &intent, &text))
     };
     if intent.unknown.is_empty() && (intent.is_empty() || is_strange()) {
         said.truncate(0);
     }
     said.len() > 0
-}
-
-/// Describes the work of a stage or an operator, if that is the question.
-fn does(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) -> bool {
-    let wording = wording::Wording::of(&intent.text);
-    let asks = wording.has(
-        "干什么|做什么|干嘛|干啥|作用|用途",
-        "purpose|good for|what does do|what do",
-    );
-    match intent.subjects[..] {
-        _ if !asks || !intent.measures.is_empty() || intent.asks(Quantity::Duration) => {
-            return false;
-        }
-        [Subject::Stage(at)] => stage::does(said, run, at),
-        [Subject::Operator(at, operator)] => {
-            terms::of_operator(said, &run.summary.stages[at].operators[operator].id);
-            thing::operator(said, run, at, operator);
-        }
-        _ => return false,
-    }
-    true
-}
-
-/// Says that no file gives a number of the driver: the stages have numbers of tasks.
-fn of_driver(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) -> bool {
-    let mut asked = intent.measures.iter();
-    let measure = asked.find(|m| m.entity == Entity::Stage && m.unit == Unit::Bytes);
-    let Some(measure) = measure.filter(|_| intent.names_driver) else {
-        return false;
-    };
-    said.say(text!(
-        "没有文件给出 Driver 的{title}",
-        "No file gives the {title} of the driver",
-        title = measure.title(run.vertex())
-    ));
-    if run.summary.settings.contains_key(DRIVER_MEMORY) {
-        setting::about(said, run, DRIVER_MEMORY, intent);
-    }
-    true
 }
 
 /// Answers a question about numbers if every word is accounted for. Returns false for any other question.
@@ -226,6 +207,10 @@ fn conclusions(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) {
     let subjects = intent.subjects.iter().filter(|_| !intent.compares);
     for subject in subjects {
         about(said, run, subject, intent);
+    }
+    let is_setting = |s: &Subject| matches!(s, Subject::Setting(_));
+    if intent.subjects.iter().all(is_setting) {
+        job::beside_settings(said, run, intent);
     }
     verdict::causes(said, run, intent);
     if intent.asks(Quantity::Change) && !intent.compares {
@@ -256,7 +241,11 @@ fn about(said: &mut Said<'_>, run: &Asked<'_>, subject: &Subject, intent: &Inten
         Subject::Column(name) => thing::column(said, run, name, Some(intent)),
         Subject::Setting(key) => setting::about(said, run, key, intent),
         Subject::File(name) => thing::file(said, run, name),
-        Subject::Finding(id) => found::finding_of(said, run, id, intent.asks(Quantity::Sources)),
+        Subject::Finding(id) => {
+            let is_open =
+                intent.asks(Quantity::Sources) || Scan::of(&intent.text).has(Word::Define);
+            found::finding_of(said, run, id, is_open);
+        }
         Subject::Suggestion(id) => thing::suggestion(said, run, id),
         Subject::Evidence(id) => thing::evidence(said, run, id),
         Subject::Lines(first, last) => thing::lines(said, run, *first, *last, intent),

@@ -9,7 +9,6 @@ use crate::Asked;
 use crate::intent::Intent;
 use crate::said::Said;
 use crate::spelling::is_name;
-use crate::subject::Subject;
 use crate::wording::Wording;
 use crate::words::{Scan, Word};
 
@@ -58,18 +57,6 @@ fn expressions(text: &str) -> impl Iterator<Item = &str> {
     let is_expression =
         |part: &&str| part.len() > 3 && part.contains(['<', '>', '=']) && !part.contains("->");
     parts.filter(is_expression)
-}
-
-/// Says where a word of the script is, if the question asks for that and names no part of the run.
-pub(crate) fn answer(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) -> bool {
-    let scan = Scan::of(&intent.text);
-    let asks = scan.has(Word::Place) || !intent.names.is_empty() && scan.has(Word::Which);
-    if !asks || intent.subjects != [Subject::Job] || !intent.causes.is_empty() {
-        return false;
-    }
-    let names = names(run, intent, &scan);
-    names.iter().for_each(|name| say(said, run, name));
-    !names.is_empty()
 }
 
 /// The lines of the script with a name or within its definition, by their numbers.

@@ -6,7 +6,8 @@ use std::ops::Range;
 use job::script::hints;
 
 use crate::spelling::{
-    STAGE, is_capital, is_constant, is_name, is_setting, is_stage_number, short, stage_numbers,
+    Place, STAGE, is_capital, is_constant, is_name, is_setting, is_stage_number, short,
+    stage_numbers,
 };
 use crate::subject::{Kind, Near, Subject, Unknown};
 use crate::{Asked, record};
@@ -27,15 +28,6 @@ const LITERAL: usize = 6;
 
 /// Names listed if there is no near name.
 const LISTED: usize = 8;
-
-#[rustfmt::skip]
-const KINDS: &[(Kind, &[&str], &[&str])] = &[
-    (Kind::Stage, &["阶段"], &["stage", "stages"]),
-    (Kind::Operator, &["算子"], &["operator"]),
-    (Kind::Input, &["表", "输入"], &["table", "input", "dataset"]),
-    (Kind::Column, &["列", "字段", "键"], &["column", "field", "key"]),
-    (Kind::File, &["文件"], &["file"]),
-];
 
 /// The names in a question, and its text without the names.
 #[derive(Debug, Default)]
@@ -60,6 +52,14 @@ impl Named {
                 span: span.clone(),
             };
             let mut found = known.find(&place);
+            // "/data/out/days" is the output `days`
+            if let (true, Some((folder, _))) = (found.is_empty(), place.name().rsplit_once('/')) {
+                let span = span.start + folder.len() + 1..span.end;
+                let of_file = known.find(&Place { question, span }).into_iter();
+                found.extend(
+                    of_file.filter(|s| matches!(s, Subject::Operator(..) | Subject::Input(_))),
+                );
+            }
             if found.is_empty() {
                 // a word of the script such as ROW_NUMBER
                 if is_constant(place.name()) && known.is_in_script(place.name()) {
@@ -93,8 +93,34 @@ impl Named {
             rest_from = span.end;
         }
         named.rest.push_str(&question[rest_from..]);
+        named.attempt(known.run);
         named.lines(known.run);
         named
+    }
+
+    /// Keeps the attempt of a stage that a question names: "in its first attempt".
+    fn attempt(&mut self, run: &Asked<'_>) {
+        const ORDINALS: [&[&str]; 2] = [
+            &["first attempt", "第一次尝试", "首次尝试", "attempt 0"],
+            &["second attempt", "第二次尝试", "重试那次", "attempt 1"],
+        ];
+        let is_of = |at: usize, number: usize| match number {
+            0 => !run.summary.stages[at].name.contains(" (attempt "),
+            n => run.summary.stages[at]
+                .name
+                .ends_with(&format!(" (attempt {n})")),
+        };
+        for (number, words) in ORDINALS.iter().enumerate() {
+            let lower = self.rest.to_lowercase();
+            let Some((at, word)) = words.iter().find_map(|w| Some((lower.find(w)?, w))) else {
+                continue;
+            };
+            let is_it = |s: &Subject| matches!(s, Subject::Stage(at) if is_of(*at, number));
+            if self.subjects.iter().any(is_it) {
+                self.subjects.retain(is_it);
+                self.rest.replace_range(at..at + word.len(), " ");
+            }
+        }
     }
 
     /// Finds script lines: `line 35`, `lines 35-40`, `第 35 行`, `第 35–40 行`, but not counts of rows.
@@ -143,6 +169,18 @@ fn digits(name: &str) -> impl Iterator<Item = char> + '_ {
     name.chars().filter(char::is_ascii_digit)
 }
 
+/// Names that only findings have: errors, methods, calls of the driver.
+fn of_findings<'a>(run: &'a Asked<'a>) -> impl Iterator<Item = (String, Kind, Subject)> + 'a {
+    run.report.findings.iter().flat_map(|f| {
+        let evidence = run.report.evidence_of(&f.evidence).map(|e| e.text.as_str());
+        let texts = evidence.chain([f.summary.as_str()]);
+        let is_outside = |c: char| !c.is_ascii_alphanumeric() && c != '_';
+        let words = texts.flat_map(move |text| text.split(is_outside));
+        let named = words.filter(|word| is_name(word) && word.len() > 5);
+        named.map(|word| (word.to_owned(), Kind::Any, Subject::Finding(f.id.clone())))
+    })
+}
+
 /// The names of operators without their numbers, and their names in the run-time statistics.
 fn shared_names(summary: &RunSummary) -> Vec<(String, Subject)> {
     let mut shared: Vec<(String, Subject)> = Vec::new();
@@ -159,66 +197,6 @@ fn shared_names(summary: &RunSummary) -> Vec<(String, Subject)> {
         }
     }
     shared
-}
-
-/// A word of a question with its surroundings.
-struct Place<'q> {
-    question: &'q str,
-    span: Range<usize>,
-}
-
-impl Place<'_> {
-    fn name(&self) -> &str {
-        &self.question[self.span.clone()]
-    }
-
-    fn is_quoted(&self) -> bool {
-        let before = self.question[..self.span.start].chars().next_back();
-        let mut earlier = self.question[..self.span.start].chars().rev().skip(1);
-        // the apostrophe of "why's" is no quotation mark
-        let is_word = earlier.next().is_some_and(char::is_alphanumeric);
-        matches!(before, Some('`' | '"' | '“' | '「')) || before == Some('\'') && !is_word
-    }
-
-    fn is_chinese(&self) -> bool {
-        report::Language::of(self.question) == report::Language::Zh
-    }
-
-    fn begins_sentence(&self) -> bool {
-        let before = self.question[..self.span.start].trim_end();
-        before.is_empty() || before.ends_with(['.', '?', '!', '。', '？', '！', '，', ','])
-    }
-
-    /// The kind named by the word before or after.
-    fn kind(&self) -> Option<Kind> {
-        let trimmed: &[char] = &[
-            ' ', '`', '"', '“', '”', '\'', '「', '」', '：', ':', '这', '个', '该', '的', '是',
-        ];
-        let before = self.question[..self.span.start]
-            .trim_end_matches(trimmed)
-            .to_lowercase();
-        let after = self.question[self.span.end..]
-            .trim_start_matches(trimmed)
-            .to_lowercase();
-        let is_end = |word: &str| {
-            before
-                .strip_suffix(word)
-                .is_some_and(|head| !head.ends_with(|c: char| c.is_ascii_alphanumeric()))
-        };
-        let is_start = |word: &str| {
-            after
-                .strip_prefix(word)
-                .is_some_and(|tail| !tail.starts_with(|c: char| c.is_ascii_alphanumeric()))
-        };
-        let mut kinds = KINDS.iter();
-        let found = kinds.find(|(_, zh, en)| {
-            let says = |zh_fits: &dyn Fn(&str) -> bool, en_fits: &dyn Fn(&str) -> bool| {
-                zh.iter().any(|w| zh_fits(w)) || en.iter().any(|w| en_fits(w))
-            };
-            says(&|w| before.ends_with(w), &is_end) || says(&|w| after.starts_with(w), &is_start)
-        });
-        found.map(|(kind, ..)| *kind)
-    }
 }
 
 /// The names of a run.
@@ -296,8 +274,14 @@ impl<'a> Known<'a> {
         }
         let others = summary.private_names.iter();
         names.extend(others.map(|n| (n.clone(), Kind::Column, Subject::Column(n.clone()))));
-        names.retain(|(name, ..)| name.chars().count() > 1);
         let shared = shared_names(summary);
+        let is_other = |(name, ..): &(String, Kind, Subject)| {
+            names.iter().all(|(known, ..)| known != name)
+                && shared.iter().all(|(known, _)| known != name)
+        };
+        let of_findings: Vec<_> = of_findings(run).filter(is_other).collect();
+        names.extend(of_findings);
+        names.retain(|(name, ..)| name.chars().count() > 1);
         Known { run, names, shared }
     }
 

@@ -15,7 +15,7 @@ pub(crate) fn vertices(
     said: &mut Said<'_>,
     run: &Asked<'_>,
     stage: &StageSummary,
-    intent: &Intent,
+    with_failed: bool,
 ) {
     let Some(ended) = stage.values.value(&book::VERTICES) else {
         return;
@@ -34,11 +34,29 @@ pub(crate) fn vertices(
         ended = report::format::Number(ended.number())
     );
     said.cite(sentence, &ids);
-    if !intent.asks_for(&[&book::FAILED])
-        && let Some(failed) = stage.values.value(&book::FAILED)
-    {
+    if let Some(failed) = stage.values.value(&book::FAILED).filter(|_| with_failed) {
         said.say_value(&book::FAILED, failed, name, vertex);
     }
+}
+
+/// Says how many vertices of the stages did not run to their end. Returns false if no file tells.
+pub(crate) fn unfinished(said: &mut Said<'_>, run: &Asked<'_>) -> bool {
+    let stages = || run.summary.stages.iter();
+    let begun = said.len();
+    let lacks = |s: &&StageSummary| {
+        let both = s.get(&book::PLANNED).zip(s.get(&book::VERTICES));
+        both.is_some_and(|(planned, ended)| planned > ended)
+    };
+    stages()
+        .filter(lacks)
+        .for_each(|s| vertices(said, run, s, true));
+    if said.len() == begun && stages().any(|s| s.get(&book::PLANNED).is_some()) {
+        said.say(text!(
+            "所有顶点都运行到结束",
+            "All vertices ran to their end"
+        ));
+    }
+    said.len() > begun
 }
 
 /// Whether a question has the number of vertices of a stage, as in "why 636 vertices?".

@@ -69,14 +69,15 @@ pub(crate) const QUANTITIES: &[(Quantity, Phrases, Phrases)] = &[
         "why|why's|timeout|timed out|time-out|reason*|cause*|what happened|what is wrong|blew up|blow* up|broke|breaks|what's wrong|what went wrong|how come|explain|\
         hold* up|slow|too long|so long|fail*|crash*|died|killed|exception*|error|errors|error message|exit code|threw|end|ended|bottleneck*|misses its sla|due to|\
         responsible"),
-    (Quantity::Remedy, "再快|跑成功|跑通|成功|怎样让|怎么让|如何让|怎么改|能改|可改|以改|要改|改的|改法|怎么办|建议|优化|解决|修改|改进|改善|提速|加快|加速|缩短|压到|降到|更快|调优|怎么调|先做什么|先改|改哪|改什么|该改|先优化|从哪里入手|从哪入手|怎么修|该修|修哪|修什么|先修|修复|第一步|避免",
-        "succeed*|what would you do|would you change|what should|what can|what could|should i change|should we change|to change|can we do|can i do|do about|fix*|optimi*|improv*|\
+    (Quantity::Remedy, "再快|跑成功|跑通|成功|怎样让|怎么让|如何让|怎么改|能改|可改|以改|要改|改的|改法|怎么办|建议|优化|解决|修改|改进|改善|提速|加快|加速|缩短|压到|降到|更快|调优|怎么调|先做什么|先改|改哪|改什么|该改|先优化|从哪里入手|从哪入手|从哪开始|从哪里开始|从何入手|第一件事|首要|最先|最值得|最划算|见效最快|先解决|先处理|先看|怎么修|该修|修哪|修什么|先修|修复|第一步|避免",
+        "first thing|first step|next step*|one change|one thing|single change|which change|best change|most effective|payoff|pays off|bang for the buck|sooner|quickest fix|\
+        where would you start|where do we start|where should i start|where should we start|start with|begin with|prioritize|prioritise|succeed*|what would you do|would you change|what should|what can|what could|should i change|should we change|to change|can we do|can i do|do about|fix*|optimi*|improv*|\
         speed*|faster|suggest*|recommend*|advise|advice|tune|tuning|reduce|shorten|cut|solve|avoid|remedy|run faster|quick win*|quickest win*|biggest win*|easiest win*|\
         low-hanging|do first|change first|fix first|where do i start|where to start"),
     (Quantity::Gain, "能省|节省|省多少|省下|收益|能快多少|快多少|提升多少|减少多少|多大影响|影响多大",
         "save*|saving*|gain*|benefit*|how much faster|half the time|in half|impact|worth doing|how much would|how much time would"),
     (Quantity::Account, "时间都|时间花|花在|时间去|耗在|瓶颈|时间线|关键路径|时间分布|主要耗时",
-        "time lost|time is lost|time go|time goes|time went|time gone|takes the time|took the time|spend*|spent|bottleneck*|critical path|breakdown|takes so long|took so long|take so long|\
+        "minutes go|minutes went|seconds go|seconds went|hours go|hours went|time lost|time is lost|time go|time goes|time went|time gone|takes the time|took the time|spend*|spent|bottleneck*|critical path|breakdown|takes so long|took so long|take so long|\
         timeline"),
     (Quantity::Duration, "多久|多长时间|耗时|用时|时长|运行时间|执行时间|几分钟|多少时间|多少分钟|多少秒",
         "how long|duration|run time|runtime|running time|elapsed|wall time|how many minutes|how many seconds|how much time|how fast"),
@@ -86,9 +87,9 @@ pub(crate) const QUANTITIES: &[(Quantity, Phrases, Phrases)] = &[
     (Quantity::Single, "只有一个任务|只有一个顶点|只有 1 个|只有1个|只用一个任务|只用一个顶点|单任务|单个任务|单顶点|单个顶点|一个任务的|一个顶点的",
         "one task|single task|single-task|one vertex|single vertex|single-vertex"),
     (Quantity::Settings, "设置|设为|设成|设的|设多少|应该设|配置|参数|开了|开启|启用|打开了", "set to|setting*|configur*|enabled|disabled|turned on|turned off|switched on|parameter*"),
-    (Quantity::Which, "哪个阶段|哪个 stage|哪一个阶段|哪一个 stage|哪一步|哪些阶段|哪个stage|哪些 stage|哪几个阶段|哪几个 stage|最慢|最耗时|最大的|最长|最重|最费时",
-        "which stage*|what stage*|wich stage*|which one|which step*|slowest|longest|biggest|largest|heaviest|most expensive"),
-    (Quantity::Stages, "多少阶段|多少个阶段|几个阶段|几个 stage|阶段数|多少个 stage|多少 stage|哪些阶段", "how many stages|number of stages|stage count|list the stages|what stages|which stages"),
+    (Quantity::Which, "排名|排行|排个序|哪个阶段|哪个 stage|哪一个阶段|哪一个 stage|哪一步|哪些阶段|哪个stage|哪些 stage|哪几个阶段|哪几个 stage|最慢|最耗时|最大的|最长|最重|最费时",
+        "rank|ranks|ranked|ranking|which stage*|what stage*|wich stage*|which one|which step*|slowest|longest|biggest|largest|heaviest|most expensive"),
+    (Quantity::Stages, "多少阶段|多少个阶段|几个阶段|几个 stage|阶段数|多少个 stage|多少 stage|哪些阶段", "how many stages|jobs and stages|stages and|number of stages|stage count|list the stages|what stages|which stages"),
     (Quantity::Cost, "美元|多少块|成本|费用|花费多少|资源消耗|vertex-hour|au-hour|au 小时|顶点小时|核小时|令牌小时|多少资源|多少钱",
         "dollars|usd|euros|cost*|expensive|price|vertex hours|vertex-hours|au hours|au-hours|core hours|resources|money"),
     (Quantity::Inputs, "哪些表|哪张表|哪个表|输入表|哪些输入|哪个输入|最大的输入|最大的表|什么表|读了哪些|读哪些|输入有哪些|多少个输入|读取哪些|输入有多|输入数据有多|输入多大",
@@ -102,17 +103,17 @@ pub(crate) const QUANTITIES: &[(Quantity, Phrases, Phrases)] = &[
         "chang* since|changed|what changed|last run|last week|last time|yesterday|than before|as before|before the change|used to|went up|compared to|compared with|\
         previous|regress*|twice as long|than usual|last change|earlier run|different from|suddenly|since"),
     (Quantity::Missing, "缺什么|缺哪|缺的|缺了|缺少|还需要什么|哪些文件|什么文件|补充什么|信息不足|不确定|没法判断",
-        "missing|what else do you need|which file*|what file*|need more|cannot be decided|not decided|unsure|uncertain"),
+        "files should|files do you need|provide|missing|what else do you need|which file*|what file*|need more|cannot be decided|not decided|unsure|uncertain"),
     (Quantity::Sources, "依据|证据|哪里来的|怎么知道|来源|怎么得出|根据什么", "evidence|how do you know|source of|based on|prove|proof|where does that number|how sure|confiden*"),
     (Quantity::Identity, "谁提交|谁跑的|提交人|什么时候提交|什么时候跑|什么时候开始|什么时候运行|几点|哪个队列|什么队列|虚拟集群|集群|vc|作业 id|作业id",
-        "which user|who submitted|who ran|who owns|owner|when was|when did|which queue|cluster|vc|virtual cluster|job id|submitted by"),
+        "contact|which user|who submitted|who ran|who owns|owner|when was|when did|which queue|cluster|vc|virtual cluster|job id|submitted by"),
 ];
 
 /// Kinds of time by the words that name them besides their titles.
 #[rustfmt::skip]
 pub(crate) const SEGMENTS: &[(SegmentKind, Phrases, Phrases)] = &[
     (SegmentKind::Compile, "编译", "compil*"),
-    (SegmentKind::Queue, "排队|队列等待|队列里", "queue*|queuing"),
+    (SegmentKind::Queue, "排队|队列等|队列里", "queue*|queuing"),
     (SegmentKind::CapacityWait, "等待资源|等资源|等待令牌|等机器|等了|等那么|等这么|等多久|等待|才开始", "wait*|capacity"),
     (SegmentKind::Startup, "启动时间|启动开销|启动", "start-up|startup|starting"),
     (SegmentKind::Gc, "垃圾回收|gc", "gc|garbage"),
@@ -124,7 +125,7 @@ pub(crate) const SEGMENTS: &[(SegmentKind, Phrases, Phrases)] = &[
     (SegmentKind::UserCode, "用户代码|udo|udf|自定义函数", "user code|udo*|udf*|c#|python"),
     (SegmentKind::Read, "读取时间|读数据", "reading"),
     (SegmentKind::Driver, "作业管理器|驱动程序", "job manager|driver"),
-    (SegmentKind::Idle, "空闲|没有 task 在|没有任务在|没有顶点在", "idle*|no task*|no vertex|no vertices|nothing run*"),
+    (SegmentKind::Idle, "空档|空隙|空窗|空闲|没有 task 在|没有任务在|没有顶点在", "gap|gaps|idle*|no task*|no vertex|no vertices|nothing run*"),
 ];
 
 /// The causes that people call by one name.
@@ -158,18 +159,20 @@ pub(crate) const TOPICS: &[Topic] = &[
     (|c| c == Cause::ExecutorLost, "丢失|executor 挂|executor 死|executor 被杀|executor 丢|掉线|重跑|再跑|又跑|又运行|重新运行|跑了几次|跑了两次",
         "executor* die*|executor* dead|executor* killed|executor* crash*|executor* gone|recomputed|computed again|computed twice|ran again|run again|rerun|re-run|\
         run twice|ran twice|lost executor*|executor lost|executors lost|executors were lost|executor was lost|lose executor*|losing executor*"),
-    (|c| c == Cause::DriverBottleneck, "驱动程序", "driver"),
+    (|c| c == Cause::DriverBottleneck, "驱动程序|空档|空隙|空窗", "driver|gap|gaps"),
 ];
 
 /// Settings by the names that people give them.
 #[rustfmt::skip]
 pub(crate) const SETTINGS: &[(&str, Phrases, Phrases)] = &[
+    ("priority", "优先级", "priority"),
     ("spark.version", "哪个版本|什么版本|版本号|spark 版本|spark 的版本", "spark version|which version|what version|version of spark"),
     ("spark.sql.adaptive.enabled", "aqe|自适应", "aqe|adaptive"),
     ("spark.sql.shuffle.partitions", "shuffle 分区|shuffle 的分区|shuffle partition",
         "shuffle partition*|partitions for shuffl*|partitions used for shuffl*|partitions are used for shuffl*"),
     ("spark.executor.memory", "executor 内存|executor 的内存|执行内存|执行器内存",
         "executor memory|memory per executor|memory does an executor|memory does each executor|memory do the executors|memory does one executor"),
+    ("spark.cores.max", "最多多少核|总核数上限", "max cores|maximum cores"),
     ("spark.executor.cores", "executor 核|executor 的核|每个 executor 多少核|每个 executor 几核", "executor cores|cores per executor|cores does each executor"),
     ("spark.driver.memory", "driver 内存|driver 的内存", "driver memory"),
     ("spark.sql.autoBroadcastJoinThreshold", "自动广播阈值|广播阈值|广播的阈值", "broadcast threshold|broadcast join threshold|threshold for broadcast*"),

@@ -11,7 +11,7 @@ use crate::said::Said;
 use crate::subject::Subject;
 use crate::wording::Wording;
 use crate::words::{Scan, Thing, Word};
-use crate::{Asked, rank, record, time};
+use crate::{Asked, rank, record, time, verdict};
 
 /// Trouble by its causes, its measures and their largest values without that trouble.
 type Trouble = (fn(Cause) -> bool, &'static [&'static Measure], f64);
@@ -23,8 +23,7 @@ const TROUBLES: [Trouble; 6] = [
     (|c| c == Cause::VertexRetries, &[&book::FAILED, &book::REVOKED], 0.0),
     (|c| c == Cause::QueueWait, &[&book::QUEUED], 0.0),
     (|c| c == Cause::FetchWait, &[&book::FETCH_WAIT], 0.0),
-    (|c| c.problem_type() == ProblemType::DataSkew,
-        &[&book::RUN_MAX_OVER_MEAN, &book::ROWS_MAX_OVER_MEAN, &book::READ_MAX_OVER_MEAN], 1.5),
+    (|c| c.problem_type() == ProblemType::DataSkew, &[&book::ROWS_MAX_OVER_MEAN, &book::READ_MAX_OVER_MEAN], 1.5),
 ];
 
 /// Questions how joins are run.
@@ -48,7 +47,9 @@ pub(crate) fn check(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) -> bo
             && strategies(said, run, intent);
     }
     number(said, run, intent);
-    let is_refuted = executors(said, run, intent)
+    let is_refuted = first(said, run, intent)
+        || absent(said, run, intent)
+        || executors(said, run, intent)
         || trouble(said, run, intent)
         || strategy(said, run, intent)
         || cached(said, run, intent);
@@ -74,12 +75,57 @@ fn asks_strategy(intent: &Intent) -> bool {
         && !intent.subjects.iter().any(is_setting)
 }
 
+/// Corrects a question why a stage is the first by a measure. Returns false, as the stage has its own reasons.
+fn first(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) -> bool {
+    let scan = Scan::of(&intent.text);
+    let ([Subject::Stage(at)], true) = (&intent.subjects[..], scan.has(Word::Most)) else {
+        return false;
+    };
+    // "why does its slowest task take so long?"
+    let is_of_vertex = scan.has(Word::Noun(Thing::Vertex));
+    let ranked = rank::ranked(run, &intent.measures);
+    if ranked.first().is_some_and(|(_, first)| first != at) && !is_of_vertex {
+        let name = &run.summary.stages[*at].name;
+        said.say(text!(
+            "并非如此：排在最前的阶段不是 {name}",
+            "Not so: {name} is not the first"
+        ));
+        rank::rank(said, run, intent);
+        return true;
+    }
+    false
+}
+
+/// Corrects a question about operators of a kind that the run lacks.
+fn absent(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) -> bool {
+    let wording = Wording::of(&intent.text);
+    let (kinds, name): (&[&str], Text) = match () {
+        _ if wording.has("reducer", "reducer*") => (&["reduce"], text!(" REDUCE", "reducer")),
+        _ if wording.has("join|连接", "join|joins") => {
+            (&["join", "combine"], text!("连接", "join"))
+        }
+        _ => return false,
+    };
+    let mut operators = run.operators().peekable();
+    let is_known = operators.peek().is_some();
+    let is_absent = is_known && !operators.any(|o| kinds.contains(&o.kind.as_str()));
+    if is_absent {
+        said.say(text!(
+            "并非如此：这次运行中没有{name}",
+            "Not so: this run has no {name}",
+            name = name
+        ));
+        verdict::of_job(said, run, &[]);
+    }
+    is_absent
+}
+
 /// Corrects a question why executors were lost.
 fn executors(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) -> bool {
     let all = &run.summary.executors;
     let is_lost = all
         .iter()
-        .any(|e| e.values.value(&book::EXECUTOR_LOST).is_some());
+        .any(|e| e.values.get(&book::EXECUTOR_LOST).is_some());
     let is_named = intent.names_executors && intent.causes.contains(&Cause::ExecutorLost);
     let is_refuted = is_named && !all.is_empty() && !is_lost;
     if is_refuted {
@@ -94,12 +140,7 @@ fn executors(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) -> bool {
 /// Corrects a question why a cache is not used.
 fn cached(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) -> bool {
     let scan = Scan::of(&intent.text);
-    let mut operators = run.operators();
-    let is_denied = scan.has(Word::Noun(Thing::Cache)) && scan.has(Word::Not);
-    if !is_denied || !operators.any(record::reads_cache) {
-        return false;
-    }
-    record::cache(said, run)
+    scan.has(Word::Noun(Thing::Cache)) && scan.has(Word::Not) && record::cache(said, run)
 }
 
 /// The stages that a question is about; all of them if it names none.
@@ -189,42 +230,28 @@ fn trouble(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) -> bool {
 fn strategy(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) -> bool {
     let of_broadcast = |c: &Cause| matches!(c, Cause::MissedBroadcast | Cause::BroadcastTooLarge);
     let (_, stages) = stages(run, intent);
-    let is_meant = |at: usize| {
-        run.summary
-            .stages
-            .get(at)
-            .is_some_and(|s| stages.iter().any(|n| n.name == s.name))
-    };
-    let broadcasts = run
+    let name = |at: usize| run.summary.stages.get(at).map(|s| &s.name);
+    let is_meant = |at: usize| stages.iter().any(|s| Some(&s.name) == name(at));
+    let mut broadcasts = run
         .summary
         .edges
         .iter()
         .filter(|e| e.exchange == "broadcast");
-    let is_broadcast = broadcasts
-        .clone()
-        .any(|e| is_meant(e.to) || is_meant(e.from));
+    let is_broadcast = broadcasts.any(|e| is_meant(e.to) || is_meant(e.from));
     let is_denied = Scan::of(&intent.text).has(Word::Not);
     let is_found = run.report.findings.iter().any(|f| of_broadcast(&f.cause));
-    if !intent.causes.iter().any(of_broadcast) || is_broadcast != is_denied || is_found {
-        return false;
-    }
-    strategies(said, run, intent)
+    let is_refuted = intent.causes.iter().any(of_broadcast) && is_broadcast == is_denied;
+    is_refuted && !is_found && strategies(said, run, intent)
 }
 
 /// Says how the joins are run that a question is about.
 fn strategies(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) -> bool {
-    let (_, stages) = stages(run, intent);
-    let is_meant = |at: usize| stages.iter().any(|s| s.name == run.summary.stages[at].name);
+    let (_, meant) = stages(run, intent);
     let begun = said.len();
-    for (at, stage) in run
-        .summary
-        .stages
-        .iter()
-        .enumerate()
-        .filter(|(at, _)| is_meant(*at))
-    {
+    for (at, stage) in run.summary.stages.iter().enumerate() {
+        let is_meant = meant.iter().any(|s| s.name == stage.name);
         let joins = stage.operators.iter().enumerate();
-        for (o, _) in joins.filter(|(_, o)| record::is_join(o)) {
+        for (o, _) in joins.filter(|(_, o)| is_meant && record::is_join(o)) {
             record::strategy(said, run, at, o);
         }
     }

@@ -1,35 +1,19 @@
-//! How stages compare: the first by some measure, and two with their largest difference.
+//! How stages compare: the first by a measure, the parts of a sum, and two with their largest difference.
 
-use report::format::{Change, Ratio, STAGE, Seconds, Share};
-use report::measure::{Entity, Measure, Value, book};
-use report::{ProblemType, Text, Verdict, text};
+use report::format::{Change, Ratio, Seconds, Share};
+use report::measure::{Entity, Measure, Unit, Value, book};
+use report::{Text, text};
 
 use crate::intent::Intent;
-use crate::order::{measure, ranked, superlative};
 use crate::said::{Said, names};
 use crate::stage::{findings, judge};
 use crate::subject::Subject;
-use crate::{Asked, found, record};
+use crate::{Asked, found, origin, record};
 use runs::{EdgeSummary, StageSummary};
 
-/// Stages listed by rank.
+/// Stages listed by rank, and with their parts of a sum.
 const RANKED: usize = 3;
-
-/// Stages listed with their parts of a sum.
 const SUMMED: usize = 6;
-
-/// Stages with one vertex that are listed.
-const SINGLE: usize = 8;
-
-/// A stage is uneven from this spread over vertices.
-const UNEVEN: f64 = 2.0;
-
-/// Measures of how evenly a stage is spread.
-#[rustfmt::skip]
-pub(crate) const SPREAD: [&Measure; 5] = [
-    &book::MAX_RUN, &book::RUN_MAX_OVER_MEAN, &book::ROWS_MAX, &book::ROWS_MAX_OVER_MEAN,
-    &book::READ_MAX_OVER_MEAN,
-];
 
 /// Measures that compare two stages; the first is the result of the others.
 #[rustfmt::skip]
@@ -38,19 +22,60 @@ const COMPARED: [&Measure; 6] = [
     &book::RUN_MAX_OVER_MEAN,
 ];
 
+/// Measures with values that add up over stages.
+#[rustfmt::skip]
+pub(crate) const SUMS: [&Measure; 15] = [
+    &book::CROSS_POD, &book::SPILLED, &book::MEMORY_SPILLED, &book::ABANDONED, &book::TEMPORARY, &book::GC_TIME, &book::REVOKED, &book::SPILLS,
+    &book::BYTES_READ, &book::BYTES_WRITTEN, &book::FETCH_WAIT, &book::CPU_TIME, &book::LOST_WORK,
+    &book::FAILED, &book::NETWORK,
+];
+
+/// The measure for ranking stages: time unless the question names another. Of several measures, a ratio to the mean wins, as more
+/// data is not less even.
+fn order(asked: &[&'static Measure]) -> &'static Measure {
+    let mut of_stages = asked.iter().filter(|m| m.entity == Entity::Stage);
+    let ratio = of_stages.clone().find(|m| m.unit == Unit::Ratio);
+    ratio.or(of_stages.next()).copied().unwrap_or(&book::SPAN)
+}
+
+fn superlative(measure: &Measure) -> Text {
+    match measure.unit {
+        Unit::Ms if *measure == book::SPAN => text!("用时最长", "longest time"),
+        Unit::Ms => text!("{title}最长", "longest {title}", title = measure.title),
+        Unit::Ratio => text!("最不均匀", "least even spread"),
+        _ => text!("{title}最多", "most {title}", title = measure.title),
+    }
+}
+
+/// The stages by a measure, most first.
+pub(crate) fn ranked(run: &Asked<'_>, asked: &[&'static Measure]) -> Vec<(f64, usize)> {
+    let measure = order(asked);
+    let path = run.on_path();
+    let value = |s: &StageSummary| match *measure == book::SPAN && !path.is_empty() {
+        // Stages off the critical path do not lengthen the job.
+        true => path.get(s.name.as_str()).map(|seconds| seconds * 1e3),
+        false => s.get(measure),
+    };
+    let stages = run.summary.stages.iter().enumerate();
+    let mut ranked: Vec<(f64, usize)> =
+        stages.filter_map(|(at, s)| Some((value(s)?, at))).collect();
+    ranked.sort_by(|a, b| b.0.total_cmp(&a.0));
+    ranked
+}
+
 /// Names the first of the ranked stages.
 pub(crate) fn rank(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) {
-    let order = measure(&intent.measures);
+    let order = order(&intent.measures);
     let ranked = ranked(run, &intent.measures);
-    let language = said.language();
-    let mut ids = Vec::new();
     let is_path = *order == book::SPAN && !run.on_path().is_empty();
-    let mut shown: Vec<String> = Vec::new();
     let total = run.report.time.as_ref().map(|time| time.total_seconds());
-    for (number, at) in ranked.iter().take(RANKED) {
+    let total = total.filter(|total| is_path && *total > 0.0);
+    let mut ids = Vec::new();
+    let count = if intent.names_order { SUMMED } else { RANKED };
+    let shown = ranked.iter().take(count).map(|(number, at)| {
         let stage = &run.summary.stages[*at];
         let (name, n) = (&stage.name, order.shown(*number, run.vertex()));
-        let share = match total.filter(|total| is_path && *total > 0.0) {
+        let share = match total {
             Some(total) => text!(
                 "，占全程的 {share}",
                 ", {share} of the whole time",
@@ -58,17 +83,18 @@ pub(crate) fn rank(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) {
             ),
             None => Text::default(),
         };
-        let part = text!(
+        if let Some(value) = stage.values.value(order).filter(|_| !is_path) {
+            ids.extend(said.evidence_of(order, value, name, run.vertex()));
+        }
+        text!(
             "{name}（{n}{share}）",
             "{name} ({n}{share})",
             n = n,
             share = share
-        );
-        shown.push(part.into(language));
-        if let Some(value) = stage.values.value(order).filter(|_| !is_path) {
-            ids.extend(said.evidence_of(order, value, name, run.vertex()));
-        }
-    }
+        )
+        .into(said.language())
+    });
+    let shown: Vec<String> = shown.collect();
     if shown.is_empty() {
         return said.say(text!(
             "没有文件可以比较各阶段",
@@ -84,7 +110,7 @@ pub(crate) fn rank(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) {
         "Stages with the {what}{path}: {shown}",
         path = path,
         what = superlative(order),
-        shown = names(&shown, language)
+        shown = names(&shown, said.language())
     );
     said.cite(sentence, &ids);
     let is_found = |at: usize| findings(run, &run.summary.stages[at]).next().is_some();
@@ -95,71 +121,30 @@ pub(crate) fn rank(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) {
     }
 }
 
-/// The stage that is spread least evenly.
-pub(crate) fn widest(said: &mut Said<'_>, run: &Asked<'_>) {
-    let stages = run.summary.stages.iter();
-    let ratio = |s: &StageSummary| {
-        let data = [&book::ROWS_MAX_OVER_MEAN, &book::READ_MAX_OVER_MEAN];
-        let data = data.into_iter().filter_map(|m| s.get(m)).reduce(f64::max);
-        data.or_else(|| s.get(&book::RUN_MAX_OVER_MEAN))
-            .unwrap_or(0.0)
-    };
-    // the stage of a finding about skew, else the least even one
-    let mut found = run.report.findings.iter();
-    let found = found.find(|f| f.cause.problem_type() == ProblemType::DataSkew);
-    let found = found.and_then(|f| run.summary.stage_named(f.stage.as_deref()?));
-    let found = found.map(|at| &run.summary.stages[at]);
-    let least_even = || stages.max_by(|a, b| ratio(a).total_cmp(&ratio(b)));
-    let Some(stage) = found.or_else(least_even) else {
-        return;
-    };
-    if ratio(stage) < UNEVEN && run.report.verdict != Verdict::Problem {
-        said.say(text!(
-            "各阶段的数据都均匀，最不均匀的是 {name}",
-            "The stages are even; the least even is {name}",
-            name = stage.name.as_str()
-        ));
-    }
-    for measure in SPREAD {
-        if let Some(value) = stage.values.value(measure) {
-            said.say_value(measure, value, &stage.name, run.vertex());
-        }
-    }
-}
-
-/// Measures with values that add up over stages.
-#[rustfmt::skip]
-pub(crate) const SUMS: [&Measure; 15] = [
-    &book::CROSS_POD, &book::SPILLED, &book::MEMORY_SPILLED, &book::ABANDONED, &book::TEMPORARY, &book::GC_TIME, &book::REVOKED, &book::SPILLS,
-    &book::BYTES_READ, &book::BYTES_WRITTEN, &book::FETCH_WAIT, &book::CPU_TIME, &book::LOST_WORK,
-    &book::FAILED, &book::NETWORK,
-];
-
-/// The stages with most of the measures that one question is about, and their sum.
+/// Says the values of the measures that one question is about: of the job, and of the stages or channels with most of them.
 pub(crate) fn most(said: &mut Said<'_>, run: &Asked<'_>, measures: &[&'static Measure]) {
-    let mut is_known = false;
-    if *measures[0] == book::CACHED {
-        is_known = record::cache(said, run);
+    let vertex = run.vertex();
+    let mut is_known = *measures[0] == book::CACHED && record::cache(said, run);
+    if measures == [&book::PLANNED] {
+        is_known = origin::unfinished(said, run);
     }
-    for measure in measures {
+    for measure in measures.iter().filter(|m| **m != &book::PLANNED) {
         if let Some(value) = run.summary.values.value(measure) {
             is_known = true;
-            said.say_value(measure, value, run.report.job.label(), run.vertex());
+            said.say_value(measure, value, run.report.job.label(), vertex);
         }
         let mut known = known(run, measure);
         let is_measured = !known.is_empty();
         known.retain(|(_, value)| value.number() > 0.0);
         known.sort_by(|a, b| b.1.number().total_cmp(&a.1.number()));
+        let is_sum = SUMS.contains(measure);
+        let count = if is_sum { SUMMED } else { RANKED };
         match known.is_empty() {
             // another measure of the same question says "none"
             true if is_known => {}
-            true if is_measured => said.say(text!(
-                "{title}：没有",
-                "{title}: none",
-                title = measure.title(run.vertex())
-            )),
-            true => continue,
-            false => over_stages(said, run, measure, &known),
+            true if is_measured => none(said, measure, vertex),
+            true => {}
+            false => list(said, measure, &known, count, is_sum, vertex),
         }
         is_known |= is_measured;
     }
@@ -168,55 +153,78 @@ pub(crate) fn most(said: &mut Said<'_>, run: &Asked<'_>, measures: &[&'static Me
         stages.take(RANKED).for_each(|s| record::attempts(said, s));
     }
     if !is_known {
-        said.say(text!(
+        unknown(said, measures[0], None, vertex);
+    }
+}
+
+/// Says that no file gives a measure.
+pub(crate) fn unknown(
+    said: &mut Said<'_>,
+    measure: &Measure,
+    name: Option<&str>,
+    vertex: report::format::Noun,
+) {
+    let title = measure.title(vertex);
+    said.say(match name {
+        Some(name) => text!(
+            "没有文件给出 {name} 的{title}",
+            "No file gives {title} of {name}",
+            title = title
+        ),
+        None => text!(
             "没有文件给出{title}",
             "No file gives {title}",
-            title = measures[0].title(run.vertex())
-        ));
-    }
+            title = title
+        ),
+    });
+}
+
+/// Says that nothing has any of a measure.
+pub(crate) fn none(said: &mut Said<'_>, measure: &Measure, vertex: report::format::Noun) {
+    let title = measure.title(vertex);
+    said.say(text!("{title}：没有", "{title}: none", title = title));
 }
 
 /// The values of a measure over stages, or over the channels between them.
 fn known<'a>(run: &'a Asked<'_>, measure: &'static Measure) -> Vec<(String, &'a Value)> {
     let stages = &run.summary.stages;
     let name = |at: usize| stages.get(at).map_or("", |s| s.name.as_str());
+    let between = |e: &EdgeSummary| format!("{} → {}", name(e.from), name(e.to));
+    let edges = run.summary.edges.iter().map(|e| (between(e), &e.values));
+    let of_stages = stages.iter().map(|s| (s.name.clone(), &s.values));
+    let own = |(name, values): (String, &'a report::measure::Values)| {
+        Some((name, values.value(measure)?))
+    };
     match measure.entity {
-        Entity::Exchange => {
-            let edges = run.summary.edges.iter();
-            let between = |e: &EdgeSummary| format!("{} → {}", name(e.from), name(e.to));
-            edges
-                .filter_map(|e| Some((between(e), e.values.value(measure)?)))
-                .collect()
-        }
-        _ => stages
-            .iter()
-            .filter_map(|s| Some((s.name.clone(), s.values.value(measure)?)))
-            .collect(),
+        Entity::Exchange => edges.filter_map(own).collect(),
+        _ => of_stages.filter_map(own).collect(),
     }
 }
 
-/// Says the things with a measure, most first.
-fn over_stages(
+/// Says the values of some things in one sentence: the first ones, and how many more there are.
+pub(crate) fn list(
     said: &mut Said<'_>,
-    run: &Asked<'_>,
     measure: &'static Measure,
     known: &[(String, &Value)],
+    count: usize,
+    with_sum: bool,
+    vertex: report::format::Noun,
 ) {
-    let (language, vertex) = (said.language(), run.vertex());
+    let language = said.language();
     let mut ids = Vec::new();
-    let is_sum = SUMS.contains(&measure);
-    let listed = if is_sum { SUMMED } else { RANKED };
-    let shown = known.iter().take(listed).map(|(name, value)| {
+    let shown = known.iter().take(count).map(|(name, value)| {
         ids.extend(said.evidence_of(measure, value, name, vertex));
         let n = measure.shown(value.number(), vertex);
         text!("{name}（{n}）", "{name} ({n})", n = n).into(language)
     });
     let mut shown: Vec<String> = shown.collect();
-    if let (true, more @ 1..) = (is_sum, known.len().saturating_sub(listed)) {
-        shown.push(text!("另外 {more} 个阶段", "{more} more stages").into(language));
+    if let more @ 1.. = known.len().saturating_sub(count)
+        && (with_sum || count > RANKED)
+    {
+        shown.push(text!("另外 {more} 个", "{more} more").into(language));
     }
     let total: f64 = known.iter().map(|(_, value)| value.number()).sum();
-    let total = match is_sum && known.len() > 1 {
+    let total = match with_sum && known.len() > 1 {
         true => text!(
             "共 {total}，最多的阶段：",
             "{total} in all, most in ",
@@ -229,41 +237,6 @@ fn over_stages(
         "{title}: {total}{shown}",
         title = measure.title(vertex),
         total = total,
-        shown = names(&shown, language)
-    );
-    said.cite(sentence, &ids);
-}
-
-/// The stages with one vertex, the longest first.
-pub(crate) fn single(said: &mut Said<'_>, run: &Asked<'_>) {
-    let stages = run.summary.stages.iter();
-    let mut single: Vec<_> = stages
-        .filter(|s| s.get(&book::VERTICES) == Some(1.0))
-        .collect();
-    let span = |s: &StageSummary| s.get(&book::SPAN).unwrap_or(0.0);
-    single.sort_by(|a, b| span(b).total_cmp(&span(a)));
-    let (language, one) = (said.language(), run.vertex().count(1.0));
-    if single.is_empty() {
-        return said.say(text!(
-            "没有哪个阶段只有 {one}",
-            "No stage has just {one}",
-            one = one
-        ));
-    }
-    let mut ids = Vec::new();
-    let shown = single.iter().take(SINGLE).map(|stage| {
-        let value = stage.values.value(&book::VERTICES);
-        ids.extend(value.map(|v| said.evidence_of(&book::VERTICES, v, &stage.name, run.vertex())));
-        let (name, time) = (&stage.name, Seconds(span(stage) / 1e3));
-        text!("{name}（{time}）", "{name} ({time})", time = time).into(language)
-    });
-    let shown: Vec<String> = shown.collect();
-    let ids: Vec<String> = ids.into_iter().flatten().collect();
-    let sentence = text!(
-        "有 {n}只有 {one}：{shown}",
-        "{n} with just {one}: {shown}",
-        n = STAGE.count(single.len() as f64),
-        one = one,
         shown = names(&shown, language)
     );
     said.cite(sentence, &ids);
@@ -298,35 +271,30 @@ pub(crate) fn compare(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) {
     let [a, b, ..] = stages.collect::<Vec<_>>()[..] else {
         return;
     };
-    let (language, vertex) = (said.language(), run.vertex());
+    let vertex = run.vertex();
     let (one, other) = (&a.name, &b.name);
     let asked = intent.measures.iter().copied();
-    let asked: Vec<&Measure> = asked.filter(|m| m.entity == Entity::Stage).collect();
-    let is_general = asked.is_empty();
+    let mut measures: Vec<&Measure> = asked.filter(|m| m.entity == Entity::Stage).collect();
+    let is_general = measures.is_empty();
     if is_general {
         slower(said, a, b);
+        measures.extend(COMPARED);
     }
-    let measures = if is_general {
-        &COMPARED[..]
-    } else {
-        &asked[..]
-    };
     let (mut ids, mut shown) = (Vec::new(), Vec::new());
     let mut furthest: Option<(&Measure, f64)> = None;
-    for measure in measures.iter().copied() {
+    for measure in measures {
         let Some((x, y)) = a.values.value(measure).zip(b.values.value(measure)) else {
             continue;
         };
         ids.extend(said.evidence_of(measure, x, one, vertex));
         ids.extend(said.evidence_of(measure, y, other, vertex));
-        let part = text!(
+        shown.push(text!(
             "{what} {x} 对 {y}",
             "{what} {x} against {y}",
             what = measure.title(vertex),
             x = measure.shown(x.number(), vertex),
             y = measure.shown(y.number(), vertex)
-        );
-        shown.push(part.into(language));
+        ));
         let ratio = x.number() / y.number();
         let away = |r: f64| r.max(1.0 / r);
         let is_further = furthest.is_none_or(|(_, known)| away(ratio) > away(known));
@@ -334,7 +302,6 @@ pub(crate) fn compare(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) {
             furthest = Some((measure, ratio));
         }
     }
-    let shown = shown.join(language.select("；", "; "));
     if shown.is_empty() {
         return said.say(text!(
             "没有文件可以比较 {one} 和 {other}",
@@ -344,24 +311,23 @@ pub(crate) fn compare(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) {
     said.cite(
         text!(
             "{one} 与 {other} 相比：{shown}",
-            "{one} compared with {other}: {shown}"
+            "{one} compared with {other}: {shown}",
+            shown = Text::joined(&shown, ["；", "; "])
         ),
         &ids,
     );
-    if let Some((measure, ratio)) = furthest {
-        let (bigger, smaller, by) = match ratio >= 1.0 {
-            true => (one, other, ratio),
-            false => (other, one, 1.0 / ratio),
+    if let Some((measure, ratio)) = furthest.filter(|(_, r)| r.max(1.0 / r) > 1.1) {
+        let (bigger, smaller) = if ratio >= 1.0 {
+            (one, other)
+        } else {
+            (other, one)
         };
-        if by > 1.1 {
-            let sentence = text!(
-                "差别最大的是{what}：{bigger} 是 {smaller} 的 {by}",
-                "The largest difference is {what}: {bigger} has {by} the value of {smaller}",
-                what = measure.title(vertex),
-                by = Ratio(by)
-            );
-            said.say(sentence);
-        }
+        said.say(text!(
+            "差别最大的是{what}：{bigger} 是 {smaller} 的 {by}",
+            "The largest difference is {what}: {bigger} has {by} the value of {smaller}",
+            what = measure.title(vertex),
+            by = Ratio(ratio.max(1.0 / ratio))
+        ));
     }
     for stage in [a, b].into_iter().filter(|_| is_general || intent.asks_why) {
         findings(run, stage).for_each(|f| found::finding(said, f, false));

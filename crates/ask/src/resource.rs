@@ -1,9 +1,11 @@
 //! How long the run takes with other resources or more input, from the curve of the report.
 
 use job::model::SHUFFLE_PARTITIONS;
-use report::format::{Change, Noun, Number, Seconds};
+use report::format::{Change, Number, Seconds};
+use report::measure::book;
 use report::{
-    Cause, CurvePoint, CurveResource, Finding, JobEngine, JobState, Suggestion, Text, text,
+    Cause, CurvePoint, CurveResource, Finding, JobEngine, JobState, SegmentKind, Suggestion, Text,
+    text,
 };
 
 use super::said::Said;
@@ -11,6 +13,8 @@ use super::time;
 use super::wanted::{Amount, Resource, Wanted};
 use super::{Asked, found, setting};
 use crate::intent::Intent;
+use crate::subject::Subject;
+use crate::wording::Wording;
 
 /// Causes that more memory may remove.
 const MEMORY: [Cause; 4] = [
@@ -40,9 +44,8 @@ pub(super) fn answer(said: &mut Said<'_>, run: &Asked<'_>, wanted: Wanted, inten
             .for_each(|f| found::finding(said, f, false));
     }
     let curve = run.report.time.iter().flat_map(|time| &time.curve);
-    let is_input = |p: &&CurvePoint| p.resource == CurveResource::Input;
-    let (inputs, counts): (Vec<CurvePoint>, Vec<CurvePoint>) =
-        curve.copied().partition(|p| is_input(&p));
+    let is_input = |p: &CurvePoint| p.resource == CurveResource::Input;
+    let (inputs, counts): (Vec<CurvePoint>, Vec<CurvePoint>) = curve.copied().partition(is_input);
     let Some(present) = inputs.first().copied() else {
         return;
     };
@@ -51,24 +54,54 @@ pub(super) fn answer(said: &mut Said<'_>, run: &Asked<'_>, wanted: Wanted, inten
     }
     let apart =
         |p: &CurvePoint| (p.cost - present.cost).abs() + (p.seconds - present.seconds).abs();
-    let Some(now) = counts
-        .iter()
-        .copied()
-        .min_by(|a, b| apart(a).total_cmp(&apart(b)))
-    else {
+    let nearest = counts.iter().min_by(|a, b| apart(a).total_cmp(&apart(b)));
+    let Some(now) = nearest.copied() else {
         return;
     };
-    let [noun, hours] = nouns(run);
-    let count = match wanted.amount {
-        Amount::Times(factor) => (now.count as f64 * factor).round().max(1.0),
+    let is_enough = |p: &&CurvePoint| p.count < now.count && p.seconds <= now.seconds * SLOWER;
+    let least = counts.iter().find(is_enough).map(|p| p.count as f64);
+    let present = now.count as f64;
+    let wanted = match wanted.amount {
+        Amount::Times(factor) => (present * factor).round().max(1.0),
         Amount::Count(count) => count.round(),
-        Amount::Plus(more) => (now.count as f64 + more).round().max(1.0),
-        Amount::Open => return outlook(said, run, &counts, now),
+        Amount::Plus(more) => (present + more).round().max(1.0),
+        Amount::Open => {
+            let ends = counts.first().into_iter().chain(counts.last());
+            return ends.for_each(|p| with_count(said, run, &counts, now, p.count as f64));
+        }
     };
-    if count == now.count as f64 {
-        return enough(said, run, &counts, now);
+    let [noun, _] = run.report.job.engine.unwrap_or(JobEngine::Scope).resource();
+    match least {
+        _ if wanted != present => with_count(said, run, &counts, now, wanted),
+        Some(least) => {
+            said.say(text!(
+                "不需要 {now}",
+                "{now} are more than needed",
+                now = noun.count(present)
+            ));
+            with_count(said, run, &counts, now, least);
+        }
+        None => said.say(text!(
+            "{now} 都用得上：更少就会变慢",
+            "All {now} are needed: with fewer the run would take longer",
+            now = noun.count(present)
+        )),
     }
-    let seconds = at(&counts, count);
+}
+
+/// Slowdown that is too small to notice.
+const SLOWER: f64 = 1.02;
+
+/// Says how long the run would take with another count of its resource.
+fn with_count(
+    said: &mut Said<'_>,
+    run: &Asked<'_>,
+    counts: &[CurvePoint],
+    now: CurvePoint,
+    count: f64,
+) {
+    let [noun, hours] = run.report.job.engine.unwrap_or(JobEngine::Scope).resource();
+    let seconds = at(counts, count);
     let cost = now.cost / (now.count as f64 * now.seconds) * count * seconds;
     let ids = time::elapsed(said, run);
     said.cite(
@@ -91,6 +124,79 @@ pub(super) fn answer(said: &mut Said<'_>, run: &Asked<'_>, wanted: Wanted, inten
             last = noun.count(last.count as f64),
         ));
     }
+}
+
+/// Answers whether a stage would gain from more resources. Returns false if its vertices or the slots are unknown.
+pub(super) fn of_stage(said: &mut Said<'_>, run: &Asked<'_>, at: usize) -> bool {
+    let stage = &run.summary.stages[at];
+    let (vertices, tokens) = (
+        stage.values.value(&book::VERTICES),
+        run.summary.values.value(&book::TOKENS),
+    );
+    let Some((vertices, tokens)) = vertices.zip(tokens) else {
+        return false;
+    };
+    let (name, vertex) = (&stage.name, run.vertex());
+    let mut ids = said.evidence_of(&book::VERTICES, vertices, name, vertex);
+    ids.extend(said.evidence_of(&book::TOKENS, tokens, run.report.job.label(), vertex));
+    let (count, slots) = (vertex.count(vertices.number()), Number(tokens.number()));
+    let sentence = match vertices.number() <= tokens.number() {
+        true => text!(
+            "不会变快：{name} 有 {count}，作业已经可以同时运行 {slots} 个；要更快只能增加分区",
+            "No: {name} has {count}, and the job may already run {slots} at once; only more partitions would let it use more",
+            count = count,
+            slots = slots
+        ),
+        false => text!(
+            "可能变快：{name} 有 {count}，而作业只能同时运行 {slots} 个",
+            "Probably: {name} has {count}, and the job may run only {slots} at once",
+            count = count,
+            slots = slots
+        ),
+    };
+    said.cite(sentence, &ids);
+    true
+}
+
+/// Answers how long the run would take without one kind of time: "if the executors had been there at once". Returns false for any
+/// other question.
+pub(super) fn without(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) -> bool {
+    let wording = Wording::of(&intent.text);
+    let is_thought = wording.has(
+        "如果|要是|假如|假设|若",
+        "if|suppose|supposing|assuming|imagine|would|without",
+    );
+    let removes = wording.has(
+        "没有|不用|不需要|不花|去掉|省掉|一开始就|立刻|马上|消除|免费|为零|为 0",
+        "without|no|not|never|hadn't|didn't|weren't|wasn't|at once|immediately|right away|from the start|from the beginning|straight away|removed|free|instant*|nothing|zero|gone",
+    );
+    let mut kinds = wording.segments();
+    if kinds.is_empty() && intent.names_executors {
+        kinds.extend([SegmentKind::CapacityWait, SegmentKind::Queue]);
+    }
+    let total = run.report.job.total_seconds;
+    let is_job = intent.subjects == [Subject::Job];
+    let (Some(total), true) = (total, is_thought && removes && is_job && !kinds.is_empty()) else {
+        return false;
+    };
+    kinds.retain(|kind| time::seconds_of(run, *kind, None) > 0.0);
+    if kinds.is_empty() {
+        return false;
+    }
+    let lost: f64 = kinds
+        .iter()
+        .map(|kind| time::seconds_of(run, *kind, None))
+        .sum();
+    for kind in kinds {
+        time::time_of(said, run, kind, None);
+    }
+    said.say(text!(
+        "没有这段时间的话，从提交到结束约为 {left}，而不是 {total}",
+        "Without it, the time from submission to end would be about {left} instead of {total}",
+        left = Seconds(total - lost),
+        total = Seconds(total)
+    ));
+    true
 }
 
 /// Says the number of partitions and what changes it.
@@ -134,50 +240,6 @@ fn with_input(said: &mut Said<'_>, run: &Asked<'_>, amount: Amount, inputs: &[Cu
     );
 }
 
-/// Slowdown that is too small to notice.
-const SLOWER: f64 = 1.02;
-
-/// Says the smallest count with about the present run time.
-fn enough(said: &mut Said<'_>, run: &Asked<'_>, counts: &[CurvePoint], now: CurvePoint) {
-    let [noun, _] = nouns(run);
-    let mut fewer = counts.iter().filter(|p| p.count < now.count);
-    let Some(least) = fewer.find(|p| p.seconds <= now.seconds * SLOWER) else {
-        return said.say(text!(
-            "{now} 都用得上：更少就会变慢",
-            "All {now} are needed: with fewer the run would take longer",
-            now = noun.count(now.count as f64)
-        ));
-    };
-    let ids = time::elapsed(said, run);
-    said.cite(
-        text!(
-            "不需要 {now}：用 {least} 运行约 {time}（{change}）",
-            "{now} are more than needed: with {least} the run would take about {time} ({change})",
-            now = noun.count(now.count as f64),
-            least = noun.count(least.count as f64),
-            time = Seconds(least.seconds),
-            change = Change::between(now.seconds, least.seconds)
-        ),
-        &ids,
-    );
-}
-
-/// The ends of the curve, for a question without a number.
-fn outlook(said: &mut Said<'_>, run: &Asked<'_>, counts: &[CurvePoint], now: CurvePoint) {
-    let [noun, _] = nouns(run);
-    let ends = counts.first().zip(counts.last());
-    for point in ends.into_iter().flat_map(|(first, last)| [first, last]) {
-        said.say(text!(
-            "用 {count}（现在 {now}），运行约 {time}（{change}）",
-            "With {count} instead of {now}, the run would take about {time} ({change})",
-            count = noun.count(point.count as f64),
-            now = noun.count(now.count as f64),
-            time = Seconds(point.seconds),
-            change = Change::between(now.seconds, point.seconds),
-        ));
-    }
-}
-
 /// Why a question about resources has no answer.
 fn refusal(run: &Asked<'_>, wanted: Wanted) -> Option<Text> {
     let is_spark = run.report.job.engine == Some(JobEngine::Spark);
@@ -211,6 +273,14 @@ fn refusal(run: &Asked<'_>, wanted: Wanted) -> Option<Text> {
             "无法回答：作业失败了，只做了一部分工作",
             "That can't be answered: the job failed, so only a part of its work is known"
         ),
+        Resource::Tokens | Resource::Executors
+            if is_single(run) && !matches!(wanted.amount, Amount::Count(_)) =>
+        {
+            text!(
+                "不会变快：每个阶段只有一个顶点",
+                "No: every stage has just one vertex, so that more of them have nothing to do"
+            )
+        }
         _ if !is_known => text!(
             "无法回答：没有文件说明各阶段的工作量和作业的资源",
             "That can't be answered: no file shows the work of the stages and the resources of the job"
@@ -229,9 +299,10 @@ fn refusal(run: &Asked<'_>, wanted: Wanted) -> Option<Text> {
     })
 }
 
-/// The nouns for the resource of the job and for hours of it.
-fn nouns(run: &Asked<'_>) -> [Noun; 2] {
-    run.report.job.engine.unwrap_or(JobEngine::Scope).resource()
+/// Whether every stage has one vertex, as in a local run.
+fn is_single(run: &Asked<'_>) -> bool {
+    let stages = &run.summary.stages;
+    !stages.is_empty() && stages.iter().all(|s| s.get(&book::VERTICES) == Some(1.0))
 }
 
 /// Run time at a count: work in parallel takes time in inverse proportion to it.

@@ -2,6 +2,17 @@
 
 use std::ops::Range;
 
+use crate::subject::Kind;
+
+#[rustfmt::skip]
+const KINDS: &[(Kind, &[&str], &[&str])] = &[
+    (Kind::Stage, &["阶段"], &["stage", "stages"]),
+    (Kind::Operator, &["算子"], &["operator"]),
+    (Kind::Input, &["表", "输入"], &["table", "input", "dataset"]),
+    (Kind::Column, &["列", "字段", "键"], &["column", "field", "key"]),
+    (Kind::File, &["文件"], &["file"]),
+];
+
 /// Characters of "第 3 个阶段" after its number.
 pub(crate) const STAGE: &[char] = &['个', '阶', '段', 's', 't', 'a', 'g', 'e', ' '];
 
@@ -96,4 +107,62 @@ pub(crate) fn is_name(word: &str) -> bool {
         && word.as_bytes()[2].is_ascii_digit();
     letters
         && (word.contains('_') || word.contains(' ') || has_hump || is_file || is_id || is_numbered)
+}
+
+/// A word of a question with its surroundings.
+pub(crate) struct Place<'q> {
+    pub(crate) question: &'q str,
+    pub(crate) span: Range<usize>,
+}
+
+impl Place<'_> {
+    pub(crate) fn name(&self) -> &str {
+        &self.question[self.span.clone()]
+    }
+
+    pub(crate) fn is_quoted(&self) -> bool {
+        let before = self.question[..self.span.start].chars().next_back();
+        let mut earlier = self.question[..self.span.start].chars().rev().skip(1);
+        // the apostrophe of "why's" is no quotation mark
+        let is_word = earlier.next().is_some_and(char::is_alphanumeric);
+        matches!(before, Some('`' | '"' | '“' | '「')) || before == Some('\'') && !is_word
+    }
+
+    pub(crate) fn is_chinese(&self) -> bool {
+        report::Language::of(self.question) == report::Language::Zh
+    }
+
+    pub(crate) fn begins_sentence(&self) -> bool {
+        let before = self.question[..self.span.start].trim_end();
+        before.is_empty() || before.ends_with(['.', '?', '!', '。', '？', '！', '，', ','])
+    }
+
+    /// The kind named by the word before or after.
+    pub(crate) fn kind(&self) -> Option<Kind> {
+        let trimmed: &[char] = &[
+            ' ', '`', '"', '“', '”', '\'', '「', '」', '：', ':', '这', '个', '该', '的', '是',
+        ];
+        let [before, after] = [
+            self.question[..self.span.start].trim_end_matches(trimmed),
+            self.question[self.span.end..].trim_start_matches(trimmed),
+        ]
+        .map(str::to_lowercase);
+        let is_part = |c: char| c.is_ascii_alphanumeric();
+        let is_end = |word: &str| {
+            before
+                .strip_suffix(word)
+                .is_some_and(|head| !head.ends_with(is_part))
+        };
+        let is_start = |word: &str| {
+            after
+                .strip_prefix(word)
+                .is_some_and(|tail| !tail.starts_with(is_part))
+        };
+        let is_next = |zh: &[&str], en: &[&str]| {
+            let is_near = |w: &&str| before.ends_with(*w) || after.starts_with(*w);
+            zh.iter().any(is_near) || en.iter().any(|w| is_end(w) || is_start(w))
+        };
+        let found = KINDS.iter().find(|(_, zh, en)| is_next(zh, en));
+        found.map(|(kind, ..)| *kind)
+    }
 }

@@ -7,7 +7,7 @@ use report::{Cause, Finding, Text, Verdict, text};
 use crate::intent::{Intent, LOSSES, kind};
 use crate::phrases::Quantity;
 use crate::said::{self, Said};
-use crate::{Asked, found, origin, record, time};
+use crate::{Asked, found, origin, rank, record, time};
 use runs::StageSummary;
 
 /// Measures that say how much a stage does.
@@ -36,6 +36,9 @@ pub(crate) fn about(said: &mut Said<'_>, run: &Asked<'_>, at: usize, intent: &In
             judge(said, run, at);
         }
         return;
+    }
+    if is_plain && !intent.asks_why {
+        does(said, run, at);
     }
     // the number that is asked for comes before its reason
     measures(said, run, at, intent);
@@ -77,30 +80,21 @@ pub(crate) fn about(said: &mut Said<'_>, run: &Asked<'_>, at: usize, intent: &In
 fn measures(said: &mut Said<'_>, run: &Asked<'_>, at: usize, intent: &Intent) {
     let stage = &run.summary.stages[at];
     let name = &stage.name;
-    let of_stage = intent.measures.iter().copied();
-    let of_stage = of_stage.filter(|m| m.entity == Entity::Stage);
-    let asked: Vec<_> = of_stage.collect();
-    for one_question in asked.chunk_by(|a, b| a.words == b.words && !a.words.en.is_empty()) {
-        let known = one_question.iter().copied();
-        let known = known.filter_map(|m| Some((m, stage.values.value(m)?)));
-        let known: Vec<_> = known.collect();
-        for (measure, value) in &known {
-            match **measure == book::VERTICES {
-                true => origin::vertices(said, run, stage, intent),
-                false => said.say_value(measure, value, name, run.vertex()),
+    // a time on the critical path may have answered it
+    let is_answered = intent.asked.iter().any(|q| kind(*q).is_some());
+    for one_question in intent.of_one_question(|m| m.entity == Entity::Stage) {
+        let begun = said.len();
+        for measure in &one_question {
+            match stage.values.value(measure) {
+                Some(_) if **measure == book::VERTICES => {
+                    origin::vertices(said, run, stage, !intent.asks_for(&[&book::FAILED]));
+                }
+                Some(value) => said.say_value(measure, value, name, run.vertex()),
+                None => {}
             }
         }
-        // a time on the critical path may have answered it
-        let is_answered = intent.asked.iter().any(|q| kind(*q).is_some());
-        if let Some(first) = one_question
-            .first()
-            .filter(|_| known.is_empty() && !is_answered)
-        {
-            said.say(text!(
-                "没有文件给出 {name} 的{title}",
-                "No file gives {title} of {name}",
-                title = first.title(run.vertex())
-            ));
+        if said.len() == begun && !is_answered {
+            rank::unknown(said, one_question[0], Some(name), run.vertex());
         }
     }
     if intent.asks_for(&LOSSES) {
@@ -147,7 +141,7 @@ pub(crate) fn why(said: &mut Said<'_>, run: &Asked<'_>, at: usize) {
 }
 
 /// Describes a stage: its operators with their keys, its script lines and its neighbors.
-pub(crate) fn does(said: &mut Said<'_>, run: &Asked<'_>, at: usize) {
+fn does(said: &mut Said<'_>, run: &Asked<'_>, at: usize) {
     let stage = &run.summary.stages[at];
     let name = &stage.name;
     let operators = stage.operators.iter().map(|o| {
@@ -351,31 +345,10 @@ pub(crate) fn times(said: &mut Said<'_>, run: &Asked<'_>, at: usize) {
 
 /// The amount of work of a stage, and its share of the job's.
 pub(crate) fn work(said: &mut Said<'_>, run: &Asked<'_>, stage: &StageSummary) {
-    let (name, language) = (&stage.name, said.language());
-    let (mut parts, mut ids) = (Vec::new(), Vec::new());
     for measure in WORK {
-        let Some(value) = stage.values.value(measure) else {
-            continue;
-        };
-        ids.extend(said.evidence_of(measure, value, name, run.vertex()));
-        let (title, shown) = (
-            measure.title(run.vertex()),
-            measure.shown(value.number(), run.vertex()),
-        );
-        let part = match *measure == book::VERTICES {
-            true => shown,
-            false => text!(
-                "{title} {shown}",
-                "{title} {shown}",
-                title = title,
-                shown = shown
-            ),
-        };
-        parts.push(part.into(language));
-    }
-    let parts = parts.join(language.select("，", ", "));
-    if !parts.is_empty() {
-        said.cite(text!("{name}：{parts}", "{name}: {parts}"), &ids);
+        if let Some(value) = stage.values.value(measure) {
+            said.say_value(measure, value, &stage.name, run.vertex());
+        }
     }
 }
 

@@ -56,29 +56,19 @@ impl Unknown {
     /// That the run has no such thing, and the names nearest to it.
     pub(crate) fn sentence(&self) -> Text {
         let name = &self.name;
-        let missing = match self.kind {
-            Kind::Stage => text!(
-                "这次运行中没有阶段 `{name}`",
-                "this run has no stage `{name}`"
-            ),
-            Kind::Operator => text!(
-                "这次运行中没有算子 `{name}`",
-                "this run has no operator `{name}`"
-            ),
-            Kind::Input => text!(
-                "这次运行的输入中没有 `{name}`",
-                "this run has no input `{name}`"
-            ),
-            Kind::Column => text!(
-                "这次运行的键中没有列 `{name}`",
-                "no key of this run is called `{name}`"
-            ),
-            Kind::File => text!(
-                "这次运行没有读取文件 `{name}`",
-                "no file `{name}` was read for this run"
-            ),
-            Kind::Value | Kind::Any => text!("这次运行中没有 `{name}`", "this run has no `{name}`"),
+        let kind = match self.kind {
+            Kind::Stage => text!("阶段 ", "stage "),
+            Kind::Operator => text!("算子 ", "operator "),
+            Kind::Input => text!("输入 ", "input "),
+            Kind::Column => text!("列 ", "column "),
+            Kind::File => text!("文件 ", "file "),
+            Kind::Value | Kind::Any => text!(" ", ""),
         };
+        let missing = text!(
+            "这次运行中没有{kind}`{name}`",
+            "this run has no {kind}`{name}`",
+            kind = kind
+        );
         let quoted = |names: &mut dyn Iterator<Item = &String>| {
             let names: Vec<String> = names.map(|n| format!("`{n}`")).collect();
             Text {

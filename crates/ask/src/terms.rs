@@ -310,15 +310,6 @@ impl Definition {
     }
 }
 
-/// Defines an operator of a plan, by its id.
-pub(crate) fn of_operator(said: &mut Said<'_>, id: &str) {
-    let id = plain(id);
-    let is_it = |term: &&Term| term.en.split('|').any(|name| id.starts_with(name));
-    if let Some(term) = plan::OPERATORS.iter().find(is_it) {
-        said.say(term.says.into());
-    }
-}
-
 /// Says the definitions that a question asks for. Returns false for any other question.
 pub(crate) fn define(said: &mut Said<'_>, run: &Asked<'_>, question: &str) -> bool {
     // "what is the driver memory?" asks for a setting

@@ -9,6 +9,7 @@ use crate::column::{self, evidence_of_input, values};
 use crate::intent::Intent;
 use crate::phrases::Quantity;
 use crate::said::Said;
+use crate::words::{Scan, Thing, Word};
 use crate::{Asked, found, record, stage, verdict};
 use runs::InputSummary;
 
@@ -35,8 +36,13 @@ pub(crate) fn input(said: &mut Said<'_>, run: &Asked<'_>, at: usize, intent: &In
             name = input.name
         ));
     }
-    describe_input(said, input);
-    rows_read(said, run, input);
+    let scan = Scan::of(&intent.text);
+    if scan.has(Word::Noun(Thing::Column)) && !scan.has(Word::Key) {
+        record::columns(said, &input.name, &record::columns_of(run, input));
+    } else {
+        describe_input(said, input);
+        rows_read(said, run, input);
+    }
     mentions(said, run, &input.name, Some(intent));
 }
 
@@ -161,37 +167,23 @@ pub(crate) fn column(said: &mut Said<'_>, run: &Asked<'_>, name: &str, intent: O
 
 pub(crate) fn file(said: &mut Said<'_>, run: &Asked<'_>, name: &str) {
     let report = run.report;
-    let read = report.files_read.iter().find(|f| f.file == name);
-    match read {
-        Some(file) => {
-            let bytes = report::format::Bytes(file.bytes as f64);
-            let used = report
-                .evidence
-                .iter()
-                .filter(|e| e.source.file == name)
-                .count();
-            let sentence = text!(
-                "`{name}` 已读取（{bytes}），报告中有 {used} 条证据来自它",
-                "`{name}` was read ({bytes}); {used} pieces of evidence come from it",
-                bytes = bytes
-            );
-            said.say(sentence);
-        }
-        None => said.say(text!(
-            "作业目录中没有读到 `{name}`",
-            "`{name}` was not read"
-        )),
-    }
-    for problem in report
-        .diagnostics
-        .iter()
-        .filter(|d| d.file.as_deref() == Some(name))
-    {
-        said.say_line(&problem.message);
-    }
-    for missing in report.missing_information.iter().filter(|m| m.file == name) {
-        said.say_line(&missing.reason);
-    }
+    let is_it = |file: &str| file == name;
+    let cites = report.evidence.iter().filter(|e| is_it(&e.source.file));
+    let used = cites.count();
+    said.say(match report.files_read.iter().find(|f| is_it(&f.file)) {
+        Some(file) => text!(
+            "`{name}` 已读取（{bytes}），报告中有 {used} 条证据来自它",
+            "`{name}` was read ({bytes}); {used} pieces of evidence come from it",
+            bytes = report::format::Bytes(file.bytes as f64)
+        ),
+        None => text!("作业目录中没有读到 `{name}`", "`{name}` was not read"),
+    });
+    let problems = report.diagnostics.iter();
+    let problems = problems.filter(|d| d.file.as_deref() == Some(name));
+    problems.for_each(|problem| said.say_line(&problem.message));
+    let missing = report.missing_information.iter();
+    let missing = missing.filter(|m| is_it(&m.file));
+    missing.for_each(|missing| said.say_line(&missing.reason));
 }
 
 pub(crate) fn suggestion(said: &mut Said<'_>, run: &Asked<'_>, id: &str) {

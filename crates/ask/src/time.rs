@@ -4,8 +4,11 @@ use report::format::{Seconds, Share, list};
 use report::measure::{Measure, book};
 use report::{Segment, SegmentKind, Text, text};
 
-use crate::intent::Intent;
+use crate::intent::{Intent, kind};
 use crate::said::{Said, names};
+use crate::subject::Subject;
+use crate::wording::Wording;
+use crate::words::{Scan, Word};
 use crate::{Asked, found};
 
 /// One of two uses of time is the main one from this ratio on.
@@ -190,44 +193,41 @@ pub(crate) fn balance(said: &mut Said<'_>, run: &Asked<'_>, stage: Option<&str>)
 
 /// Says the CPU time of a stage, or of the job, next to the run time of its vertices, and of its user code. Returns the share of the CPU time.
 fn cpu_share(said: &mut Said<'_>, run: &Asked<'_>, stage: Option<&str>) -> Option<f64> {
+    let vertex = run.vertex();
     let stages = run.summary.stages.iter();
     let stages: Vec<_> = stages
         .filter(|s| stage.is_none_or(|name| s.name == name))
         .collect();
-    let sum = |measure| {
-        let known: Vec<f64> = stages.iter().filter_map(|s| s.get(measure)).collect();
-        let total: f64 = known.iter().sum();
-        Some(total).filter(|total| *total > 0.0)
-    };
-    let (cpu, busy) = sum(&book::CPU_TIME).zip(sum(&book::BUSY))?;
-    let ids = stages.iter().take(1).flat_map(|s| {
-        let value = s.values.value(&book::CPU_TIME);
-        value.map(|v| said.evidence_of(&book::CPU_TIME, v, &s.name, run.vertex()))
-    });
-    let ids: Vec<String> = ids.flatten().collect();
-    let vertex = run.vertex();
-    let vertices = Text {
-        zh: vertex.bare(),
-        en: vertex.plural(2.0),
-    };
+    let sum = |measure| -> f64 { stages.iter().filter_map(|s| s.get(measure)).sum() };
+    let (cpu, busy) = (sum(&book::CPU_TIME), sum(&book::BUSY));
+    if cpu <= 0.0 || busy <= 0.0 {
+        return None;
+    }
+    let first = stages
+        .first()
+        .and_then(|s| Some((s, s.values.value(&book::CPU_TIME)?)));
+    let ids = first.map(|(s, value)| said.evidence_of(&book::CPU_TIME, value, &s.name, vertex));
     said.cite(
         text!(
             "{vertices}共运行 {busy}，其中 CPU 时间 {cpu}（{share}）",
             "The {vertices} run {busy} in all, with {cpu} of CPU time ({share})",
-            vertices = vertices,
+            vertices = Text {
+                zh: vertex.bare(),
+                en: vertex.plural(2.0),
+            },
             busy = Seconds(busy / 1e3),
             cpu = Seconds(cpu / 1e3),
             share = Share(cpu / busy)
         ),
-        &ids,
+        &ids.unwrap_or_default(),
     );
-    let operators = stages
+    for (s, o) in stages
         .iter()
-        .flat_map(|s| s.operators.iter().map(move |o| (s, o)));
-    let of_user = operators.filter(|(_, o)| !o.names.is_empty() && o.kind != "output");
-    for (s, o) in of_user {
-        if let Some(value) = o.values.value(&book::OWN_TIME) {
-            said.say_value(&book::OWN_TIME, value, &o.name_in(&s.name), run.vertex());
+        .flat_map(|s| s.operators.iter().map(move |o| (s, o)))
+    {
+        let value = o.values.value(&book::OWN_TIME);
+        if let Some(value) = value.filter(|_| !o.names.is_empty() && o.kind != "output") {
+            said.say_value(&book::OWN_TIME, value, &o.name_in(&s.name), vertex);
         }
     }
     Some(cpu / busy)
@@ -244,22 +244,47 @@ pub(crate) fn seconds_of(run: &Asked<'_>, kind: SegmentKind, stage: Option<&str>
 
 /// Describes the time of a stage on the critical path, the longest first.
 pub(crate) fn rows_of(said: &mut Said<'_>, run: &Asked<'_>, stage: &str) {
-    let time = run.report.time.iter();
+    let is_own = |s: &Segment| s.stage.as_deref() == Some(stage);
+    let title = text!("{stage} 在关键路径上的时间", "{stage} on the critical path");
+    kinds_of(said, run, is_own, title);
+}
+
+/// Says what the time before an event went into. Returns false without an account of the time.
+pub(crate) fn before(said: &mut Said<'_>, run: &Asked<'_>, event: Text, seconds: f64) -> bool {
+    let title = text!(
+        "{event}之前的 {time}",
+        "The {time} before {event}",
+        time = Seconds(seconds),
+        event = event
+    );
+    kinds_of(
+        said,
+        run,
+        |s| s.start_seconds + s.seconds <= seconds + 1e-3,
+        title,
+    )
+}
+
+/// Says the longest kinds of time of some parts of the critical path.
+fn kinds_of(
+    said: &mut Said<'_>,
+    run: &Asked<'_>,
+    is_meant: impl Fn(&Segment) -> bool,
+    title: Text,
+) -> bool {
+    let segments = run.report.time.iter().flat_map(|time| &time.segments);
     let mut sums: Vec<(f64, &Segment)> = Vec::new();
-    for segment in time.flat_map(|time| &time.segments) {
-        if segment.stage.as_deref() == Some(stage) {
-            match sums.iter_mut().find(|(_, s)| s.kind == segment.kind) {
-                Some((seconds, _)) => *seconds += segment.seconds,
-                None => sums.push((segment.seconds, segment)),
-            }
+    for segment in segments.filter(|s| is_meant(s)) {
+        match sums.iter_mut().find(|(_, s)| s.kind == segment.kind) {
+            Some((seconds, _)) => *seconds += segment.seconds,
+            None => sums.push((segment.seconds, segment)),
         }
     }
     sums.sort_by(|a, b| b.0.total_cmp(&a.0));
-    let ids: Vec<String> = sums
-        .iter()
-        .filter_map(|(_, s)| s.evidence.first().cloned())
-        .collect();
-    let shown = sums.iter().take(SHOWN).map(|(seconds, segment)| {
+    sums.truncate(SHOWN);
+    let ids = sums.iter().filter_map(|(_, s)| s.evidence.first().cloned());
+    let ids: Vec<String> = ids.collect();
+    let shown = sums.iter().map(|(seconds, segment)| {
         let kind = segment.time_use().title_in(run.report.job.engine);
         let time = Seconds(*seconds);
         text!("{kind} {time}", "{kind} {time}", kind = kind, time = time).into(said.language())
@@ -267,15 +292,12 @@ pub(crate) fn rows_of(said: &mut Said<'_>, run: &Asked<'_>, stage: &str) {
     let shown: Vec<String> = shown.collect();
     if !shown.is_empty() {
         let shown = names(&shown, said.language());
-        let ids = &ids[..ids.len().min(SHOWN)];
         said.cite(
-            text!(
-                "{stage} 在关键路径上的时间：{shown}",
-                "{stage} on the critical path: {shown}"
-            ),
-            ids,
+            text!("{title}：{shown}", "{title}: {shown}", title = title),
+            &ids,
         );
     }
+    !shown.is_empty()
 }
 
 /// Says the seconds of the critical path of one kind, in a stage or in the job.
@@ -341,6 +363,66 @@ pub(crate) fn time_of(
     said.cite(sentence, &ids);
 }
 
+/// Says which of two kinds of time is longer: "is the queue longer than the run?". Returns false for any other question.
+pub(crate) fn longer(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) -> bool {
+    let scan = Scan::of(&intent.text);
+    let wording = Wording::of(&intent.text);
+    let joins = wording.has("还是|或|和|与|比", "or|than|and|versus|vs");
+    if !joins || !scan.has_any(&[Word::Most, Word::Apart]) || intent.subjects != [Subject::Job] {
+        return false;
+    }
+    let mut times: Vec<(Text, f64)> = Vec::new();
+    for kind in intent.asked.iter().filter_map(|q| kind(*q)) {
+        let is_wait = matches!(kind, SegmentKind::Queue | SegmentKind::CapacityWait);
+        let kinds = match is_wait {
+            true => &[SegmentKind::Queue, SegmentKind::CapacityWait][..],
+            false => &[kind],
+        };
+        let seconds = kinds.iter().map(|kind| seconds_of(run, *kind, None)).sum();
+        if times.iter().all(|(_, known)| *known != seconds) {
+            let title = kind.title_in(run.report.job.engine);
+            times.push((title.into(), seconds));
+        }
+    }
+    let names_run = wording.has("运行|跑", "run|runs|running|execution|work");
+    let ran = run.report.job.elapsed_seconds.filter(|_| names_run);
+    times.extend(ran.map(|ran| (text!("运行", "the run"), ran)));
+    times.sort_by(|a, b| b.1.total_cmp(&a.1));
+    let [(one, x), (other, y)] = &times[..] else {
+        return false;
+    };
+    let ids = ran.map(|_| elapsed(said, run)).unwrap_or_default();
+    let sentence = text!(
+        "{one}更长：{x}，{other} {y}（按关键路径）",
+        "{one} takes longer: {x}, against {y} for {other} (by the critical path)",
+        one = one.clone(),
+        other = other.clone(),
+        x = Seconds(*x),
+        y = Seconds(*y)
+    );
+    said.cite(sentence, &ids);
+    true
+}
+
+/// Says the longest part of a kind of time, and when it was.
+pub(crate) fn longest(said: &mut Said<'_>, run: &Asked<'_>, kind: SegmentKind) {
+    let segments = run.report.time.iter().flat_map(|time| &time.segments);
+    let own = segments.filter(|s| s.kind == kind);
+    let Some(longest) = own.max_by(|a, b| a.seconds.total_cmp(&b.seconds)) else {
+        return;
+    };
+    let ids: Vec<String> = longest.evidence.iter().take(1).cloned().collect();
+    said.cite(
+        text!(
+            "最长的一段为 {time}，从提交后 {start}开始",
+            "The longest one takes {time}, from {start} after the submission on",
+            time = Seconds(longest.seconds),
+            start = Seconds(longest.start_seconds)
+        ),
+        &ids,
+    );
+}
+
 /// Whether a time can be reached.
 pub(crate) fn goal(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) {
     let job = &run.report.job;
@@ -394,32 +476,23 @@ const HELD: f64 = 0.6;
 
 /// Says which stage held the tokens while the vertices of a stage waited for them.
 pub(crate) fn waited(said: &mut Said<'_>, run: &Asked<'_>, at: usize) {
-    let stages = &run.summary.stages;
-    let (Some(timeline), Some(tokens)) = (&run.summary.timeline, run.summary.get(&book::TOKENS))
-    else {
-        return;
-    };
-    let Some(own) = timeline.running.get(at) else {
+    let timeline = run.summary.timeline.as_ref();
+    let running = timeline.map_or(&[][..], |t| &t.running);
+    let (Some(own), Some(tokens)) = (running.get(at), run.summary.get(&book::TOKENS)) else {
         return;
     };
     let first = own.iter().position(|n| *n > 0.0).unwrap_or(0);
-    let held = |stage: &Vec<f32>| {
-        let slots = stage.iter().take(first);
-        f64::from(slots.sum::<f32>()) / first.max(1) as f64
-    };
-    let others = timeline
-        .running
-        .iter()
-        .enumerate()
-        .filter(|(n, _)| *n != at);
-    let most = others
-        .map(|(n, stage)| (n, held(stage)))
+    let held =
+        |stage: &[f32]| f64::from(stage.iter().take(first).sum::<f32>()) / first.max(1) as f64;
+    let held = running.iter().map(|stage| held(stage)).enumerate();
+    let most = held
+        .filter(|(n, _)| *n != at)
         .max_by(|a, b| a.1.total_cmp(&b.1));
     if let Some((other, held)) = most.filter(|(_, held)| *held >= HELD * tokens) {
         said.say(text!(
             "此前 {other} 平均占用 {held}（作业共 {tokens}）",
             "Until then, {other} held {held} of {tokens} on average",
-            other = stages[other].name,
+            other = run.summary.stages[other].name,
             held = report::format::TOKEN.count(held.round()),
             tokens = report::format::Number(tokens)
         ));

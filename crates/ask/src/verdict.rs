@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use job::script::hints;
 use report::format::{RULE, Seconds, Share, list, without_stop};
 use report::{Cause, Finding, Localize, ProblemType, RuleResult, Suggestion, Text, Verdict, text};
 
@@ -76,14 +77,13 @@ pub(crate) fn causes(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) {
                 found.for_each(|f| finding_of(said, run, &f.id, in_words));
             }
             RuleResult::Cleared if !is_number && texts.insert(&rule.text) => {
-                let ids: Vec<String> = rule.evidence.iter().take(CITED).cloned().collect();
                 let (title, because) = (rule.cause.title(), &rule.text);
                 let sentence = text!(
                     "已排除“{title}”：{because}",
                     "Ruled out: {title}; {because}",
                     title = title
                 );
-                said.cite(sentence, &ids);
+                said.cite(sentence, &rule.evidence[..rule.evidence.len().min(CITED)]);
             }
             RuleResult::Explained if !is_number => {
                 let by = rule.by.as_deref().unwrap_or("–");
@@ -132,22 +132,6 @@ pub(crate) fn causes(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) {
 /// Whether it names columns or values.
 fn names_values(intent: &Intent) -> bool {
     Wording::of(&intent.text).has("列|字段|值", "column*|field*|value*|key|keys")
-}
-
-/// Says the findings of the skew that a question names, with the values of their columns. Returns false if there are none.
-pub(crate) fn skew(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) -> bool {
-    let begun = said.len();
-    let findings = run.report.findings.iter();
-    let named = findings.filter(|f| intent.causes.contains(&f.cause));
-    let skewed = named.filter(|f| f.cause.problem_type() == ProblemType::DataSkew);
-    skewed
-        .filter(|_| names_values(intent))
-        .for_each(|f| finding(said, f, false));
-    let is_found = said.len() > begun;
-    if is_found {
-        hot_values(said, run, intent);
-    }
-    is_found
 }
 
 /// Says how the values of the columns are spread that skewed findings are about.
@@ -209,8 +193,21 @@ pub(crate) fn remedy(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) {
 /// The findings that the question is about; empty for all of them.
 fn findings<'a>(run: &Asked<'a>, intent: &'a Intent) -> Vec<&'a str> {
     let stages = &run.summary.stages;
+    // "if I drop the PARTITIONCOUNT"
+    let words = intent.text.split(|c: char| !c.is_ascii_alphanumeric());
+    let hints: Vec<&str> = words
+        .filter(|w| w.len() > 4 && hints::find(w).is_some())
+        .collect();
+    let changes = |f: &Finding| {
+        let mut suggestions = run.report.suggestions.iter();
+        suggestions.any(|s| {
+            let diff = s.diff.as_deref().unwrap_or_default();
+            s.finding.as_ref() == Some(&f.id) && hints.iter().any(|hint| diff.contains(hint))
+        })
+    };
     let is_asked = |f: &&Finding| {
         intent.causes.contains(&f.cause)
+            || changes(f)
             || intent.subjects.iter().any(|subject| match subject {
                 Subject::Finding(id) => *id == f.id,
                 Subject::Column(name) => f.summary.contains(name.as_str()),

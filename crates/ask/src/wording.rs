@@ -76,7 +76,8 @@ impl Wording {
     /// Settings that are named.
     pub(crate) fn settings(&self) -> impl Iterator<Item = &'static str> {
         // "how many executors, and how much memory does each have?"
-        let is_memory = self.has("executor|执行器", "executor*") && self.has("内存", "memory");
+        let is_memory =
+            self.has("executor|执行器", "executor*") && self.has("内存|堆", "memory|heap|ram");
         let is_named = move |(key, zh, en): &&(&str, Phrases, Phrases)| {
             self.has(zh, en) || is_memory && *key == "spark.executor.memory"
         };
@@ -196,14 +197,6 @@ impl Wording {
         )
     }
 
-    /// Whether it asks about runs to come, or long before.
-    pub(crate) fn is_about_other_runs(&self) -> bool {
-        self.has(
-            "下次|下一次|明天|下周|下个月|以后会|将来|上个月|上月|去年|历史上|往年",
-            "tomorrow|next run|next time|next week|next month|future|last month|last year|last quarter",
-        )
-    }
-
     /// Numbers in it.
     pub(crate) fn numbers(&self) -> impl Iterator<Item = f64> {
         let digits = self
@@ -230,7 +223,7 @@ impl Wording {
     pub(crate) fn sets_goal(&self) -> bool {
         self.has(
             "以内|之内|压到|降到|控制在|缩短到|减到|更快|快于|一半以内|钟内|秒内|小时内|能不能|能在|可以在",
-            "within|under|less than|faster than|below|down to|half the time|in half|at most|to finish in|can it|could it|run in|done in",
+            "within|under|less than|faster than|below|down to|half the time|in half|at most|finish in|complete in|would it|will it|can it|could it|run in|done in",
         )
     }
 

@@ -85,7 +85,7 @@ use Word::*;
 
 #[rustfmt::skip]
 const WORDS: &[(&[Word], Phrases, Phrases)] = &[
-    (&[Noun(Stage)], "阶段", "stage|stages|step|steps"),
+    (&[Noun(Stage)], "步骤|环节|阶段", "stage|stages|step|steps"),
     (&[Noun(Vertex)], "顶点|任务|实例", "vertex|vertices|vertexes|task|tasks"),
     (&[Noun(Operator)], "算子|操作", "operator|operators"),
     (&[Noun(Exchange)], "分发|数据通道|通道|数据交换|交换|洗牌|传输|传了", "cross|crosses|crossed|flows|moved|transferred|channel*|exchange|exchanges|shuffle|shuffles|edge|edges"),
@@ -98,15 +98,18 @@ const WORDS: &[(&[Word], Phrases, Phrases)] = &[
     (&[Noun(Machine)], "机器|主机|节点", "machine|machines|host|hosts|node|nodes"),
     (&[Noun(Cache)], "缓存", "cache|cached|caches|caching"),
     (&[Kind("JOIN")], "反半连接|半连接|反连接|左外连接|右外连接|全外连接|外连接|左连接|内连接|哈希连接|归并连接|连接|关联",
-        "hash join|merge join|sort-merge join|sort merge join|left join|outer join|left outer join|inner join|semi join|anti join|anti-semi join|semijoin|antijoin|join|joins|joined|joining"),
-    (&[Kind("COMBINE")], "", "combine|combiner"),
+        "joiner|hash join|merge join|sort-merge join|sort merge join|left join|outer join|left outer join|inner join|semi join|anti join|anti-semi join|semijoin|antijoin|join|joins|joined|joining"),
+    (&[Kind("JOIN"), Key], "连接键|连接列|join 键|join 的键", "join on|joins on|joined on|joining on|join key|join keys"),
+    (&[Kind("GROUP BY"), Key], "聚合键|分组键|分组列", "group on|groups on|grouped on|grouped by|aggregated by|aggregate on|aggregates on|group key|grouping key*"),
+    (&[Kind("ORDER BY"), Key], "排序键|排序列", "sorted by|sort on|sorts on|sorted on|ordered by|sort key|sort keys"),
+    (&[Kind("COMBINE")], "组合器", "combine|combiner"),
     (&[Kind("GROUP BY")], "聚合|分组|汇总", "aggregate|aggregates|aggregation*|group by|group-by|grouping|groupby"),
     (&[Kind("WHERE")], "过滤条件|过滤器|过滤|筛选", "filter|filters|where clause|predicate*"),
-    (&[Kind("ORDER BY")], "排序", "sort|sorts|sorting|order by"),
-    (&[Kind("REDUCE")], "", "reduce|reducer|reducers"),
-    (&[Kind("PROCESS")], "", "processor|udf|udfs|udo|python"),
-    (&[Kind("EXTRACT")], "抽取|提取|扫描", "extract|extracts|extractor|extraction|scan|scans"),
-    (&[Kind("OUTPUT")], "写出语句|输出语句", "output statement*|output clause*"),
+    (&[Kind("ORDER BY")], "排序", "sorted|sort|sorts|sorting|order by"),
+    (&[Kind("REDUCE")], "归约|自定义 reducer", "reduce|reducer|reducers"),
+    (&[Kind("PROCESS")], "处理器|自定义函数", "processor|processors|udf|udfs|udo|python"),
+    (&[Kind("EXTRACT")], "提取器|抽取器|抽取|提取|扫描", "extract|extracts|extractors|extractor|extraction|scan|scans"),
+    (&[Kind("OUTPUT")], "输出器|写出语句|输出语句", "outputter|outputters|output statement*|output clause*"),
     (&[Kind("UNION")], "合并", "union|unions|union all"),
     (&[Kind("WINDOW")], "窗口函数|窗口", "window function|window functions|window|windows"),
     (&[Kind("BROADCAST")], "广播", "broadcast*"),
@@ -114,8 +117,8 @@ const WORDS: &[(&[Word], Phrases, Phrases)] = &[
     (&[Rows], "多少行|行数|多少条|条数|几行|行|记录", "row|rows|record|records|row count"),
     (&[Bytes], "字节|大小|多大|体积|有多大|容量", "byte|bytes|size|sizes|big|large|gib|gb|mib|mb|tb|kb|small|gigabytes"),
     (&[Data], "数据量|数据", "data|volume"),
-    (&[Time], "多长时间|多少时间|时间|用时|耗时|多久|多长|时长|几分钟|几秒|秒|分钟|花了|花",
-        "how long|time|times|long|duration|second|seconds|minute|minutes|took|take|takes|taken|runtime|run time|running time|wall time|\
+    (&[Time], "多少小时|几小时|多长时间|多少时间|时间|用时|耗时|多久|多长|时长|几分钟|几秒|秒|分钟|花了|花",
+        "execute|executes|executed|how long|time|times|long|duration|second|seconds|minute|minutes|took|take|takes|taken|runtime|run time|running time|wall time|\
          elapsed|lasts|lasted|burn|burns|burned|spend|spends|spent"),
     (&[Run], "跑了|跑", "run|runs|ran|running"),
     (&[Number, Noun(Partition)], "", "into how many partitions|in how many partitions|into how many"),
@@ -144,7 +147,7 @@ const WORDS: &[(&[Word], Phrases, Phrases)] = &[
     (&[Spread], "倾斜程度|倾斜度|倾斜|均匀|不均|最大与平均|最大/平均", "skew|skewed|skewness|uneven|evenly|even|spread|balanced|imbalance*|max over mean|max/mean|max to mean"),
     (&[Share], "百分之几|百分之多少|百分比|占比|比例|份额|占", "share|percent|percentage|fraction|proportion|what part"),
     (&[Times], "几倍|多少倍|之比|比值|比率|倍数|倍", "factor|ratio|how many times|by how much"),
-    (&[Apart], "少多少|多多少|少了|多了|差多少|相差|差距|差异|差别|偏差|相比|对比|差|比", "how far off|how far|how wrong|difference|differ|differs|versus|vs|compared|compare|than|off|deviation|gap"),
+    (&[Apart], "还有多远|差多远|多远|少多少|多多少|少了|多了|差多少|相差|差距|差异|差别|偏差|相比|对比|差|比", "how far off|how far|how wrong|difference|differ|differs|versus|vs|compared|compare|than|off|deviation|gap"),
     (&[Rate], "每秒|吞吐量|吞吐率|吞吐", "per second|throughput|a second|rows/s|per sec"),
     (&[Estimated], "估计行数|估计|预估|预计|估算|优化器", "misestimate*|mis-estimate*|estimated|estimate|estimates|estimation|expected|expect|predicted|optimizer|optimiser|cardinality"),
     (&[Filler], "实际上|实际|真实", "actual|actually|real"),
@@ -153,7 +156,7 @@ const WORDS: &[(&[Word], Phrases, Phrases)] = &[
     (&[Of(&book::REVOKED)], "抢占", "preempt*|evicted"),
     (&[Of(&book::MEMORY_PEAK)], "内存峰值|峰值内存|内存的峰值", "peak memory|memory peak"),
     (&[Of(&book::MEMORY_LIMIT)], "内存上限|上限|内存限制", "memory limit*|limit"),
-    (&[Of(&book::PLANNED)], "没有完成|没完成|未完成|没跑完|没有跑完", "did not finish|didn't finish|not finish|never finished|not finished|did not complete|didn't complete|not complete|unfinished|incomplete"),
+    (&[Of(&book::PLANNED)], "还在跑|还在运行|没有完成|没完成|未完成|没跑完|没有跑完", "still running|were running|was running|did not finish|didn't finish|not finish|never finished|not finished|did not complete|didn't complete|not complete|unfinished|incomplete"),
     (&[Of(&book::STORED_PARTITIONS)], "存储分区", "stored partitions"),
     (&[Of(&book::CPU_TIME)], "cpu 时间|cpu时间", "cpu time"),
     (&[Of(&book::BUSY)], "顶点总时间|顶点时间总和", "vertex time|vertex seconds|task time|machine time"),
@@ -162,6 +165,7 @@ const WORDS: &[(&[Word], Phrases, Phrases)] = &[
     (&[Of(&book::BUSY_SLOTS)], "利用|用满|用得", "used well|well used|well utilized|put to use|make use of|make good use"),
     (&[Place], "在脚本的第几行|脚本的第几行|第几行到第几行|脚本第几行|脚本哪里|脚本的哪里|脚本中的位置|第几行|哪几行|哪一行|哪行|脚本|语句|代码|写在",
         "what line*|which line*|on which line*|script lines|script line|line number*|lines|line|statement*|script|code|where in the script"),
+    (&[Other], "提示|hint", "hint|hints"),
     (&[Other], "用户代码|退出码|错误码|花了多少钱|花多少钱|多少核小时|多少顶点小时|多少令牌小时|一半|以内|之内|内|压到|控制在|减到|降到|核小时|顶点小时|令牌小时|au 小时", "user code|half|finish*|under|below|within|less than|reach*|exit code*|error code*|core hours|core-hours|vertex hours|vertex-hours|token hours|token-hours|au hours"),
     (&[Not, Other], "没有|不|没|无", "not|no|never|without|none|neither|isn't|wasn't|aren't|weren't|doesn't|didn't|don't|can't|couldn't|won't"),
     (&[When, Other], "什么时候|何时|几点|几时|什么时间", "when|what time|at what point"),
@@ -176,15 +180,15 @@ const WORDS: &[(&[Word], Phrases, Phrases)] = &[
         "why|how come|cause|causes|caused|reason|should|could|would|can|fix|improve|faster|save|saves|saving|savings|if|cost|costs|price|evidence|prove|since|yesterday|before|\
          missing|error|errors|exception|failed|fail|fails|failure|problem|wrong|normal|ok|setting*|config*|critical path|idle|queue*|compil*|bottleneck|mean by|need|bound|happen*|going on|enough|bad|serious|severe|matter|matters|blame|worry|worried|concern*|reasonable|high|low|sensible|appropriate|worth|change|changes|changed|waste|wastes|wasted|wasting|win|wins|gain|tried|except|besides|else|again|often"),
     (&[Filler], "其他|其它|别的|的|了|一个|结果|台|两|又|函数|令牌|吗|呢|是|有|在|和|与|跟|把|被|我们|我|你|请问|请|给|一下|这个|这|那个|那|里面|里|中|上|都|会|要|个|到|从|后|时|还|又|以|用|之间|之|或|多|得|该|它|其|者|整个|作业|应用|job|看|告诉|想|知道|对|出|进行|经过|最后|最终|运行|执行|查|去|来|按|做|大概|大约|究竟|到底|具体|左右|请教|帮|只|也|啊|吧|嘛|各阶段",
-        "the|a|an|result|results|anything|something|account for|function|functions|side|will|tomorrow|next|make up|made up|token|tokens|in|of|is|are|was|were|did|do|does|done|doing|this|that|these|those|it|its|to|for|from|by|on|at|with|and|or|much|many|how|me|my|we|our|us|i|you|your|please|tell|show|give|there|have|has|had|be|been|\
+        "the|a|an|according|reports|sooner|quicker|payoff|effective|result|results|anything|something|account for|function|functions|side|will|tomorrow|next|make up|made up|token|tokens|in|of|is|are|was|were|did|do|does|done|doing|this|that|these|those|it|its|to|for|from|by|on|at|with|and|or|much|many|how|me|my|we|our|us|i|you|your|please|tell|show|give|there|have|has|had|be|been|\
          job|application|app|s|one|ones|own|just|only|here|then|them|their|they|as|about|so|any|some|get|gets|got|go|goes|went|really|exactly|hi|hello|thanks|also|between|during|across|over|after|through|single|value|values|now|per-stage|using|used|use|uses|ever|itself|within|being|scope|spark|still|actually|would you|can you|could you|\
          set|setup|hey|yo|ok so|well|pls|plz|kindly|folks|guys|dude|bro|man|wtf|wth|heck|hell|damn|darn|freaking|fucking|bloody|on earth|lol|hmm|right|like|kind of|sort of|a bit|quick question|\
          quickly|simply|basically|literally|honestly|seriously|apparently|obviously|probably|maybe|perhaps|possibly|currently|today|this time|already|even|know|wonder|wondering|see|find|find out|look|looking|\
          want|wanted|would like|let|let's|curious|ask|question|understand|figure out|i think|i guess|according|report|say|says|said|thing|things|stuff|guy|part|parts|way|pipeline|workload|workflow|program|\
-         so much|that much|this much|such|very|too|quite|pretty|rather|super|extremely|it's|that's|there's|i'm|i've|i'd|we're|we've|they're|if any|at least|at most|each other|both|because|while|up|but|other|others|done|call|calls|hint|hints|wants|we'd|you'd|they'd|it'd|down|off|more or less|\
+         so much|that much|this much|such|very|too|quite|pretty|rather|super|extremely|it's|that's|there's|i'm|i've|i'd|we're|we've|they're|if any|at least|at most|each other|both|because|while|up|but|other|others|done|call|calls|wants|we'd|you'd|they'd|it'd|down|off|more or less|\
          start|started|starts|began|begin|begins|approximately|roughly|around|about how|place|own|itself|exclusive|exclusively|self|per-operator|had to|get to|gets to|able|try|trying|boss|team|colleague*|someone|somebody|anyone|everybody|everything|these days|real quick|thx|thank you|cheers|ah|oh|um|uh|\
          top|main|major|until|conclusion|conclude|decide|group|groups|two|three|four|five|first|second|last|nothing|initial|beginning|number|numbers|figure|figures|overall job|go from|goes from|going|come|comes|came|coming|make|makes|made|put|puts|took place"),
-    (&[Filler], "前|久|长|啥也没|也没|提前|提早|久|提示|回答|问题是|问|干嘛|干什么|做什么|干啥|作用|用途|一|二|三|四|次|遍|过|完|才|分|样|能|第一个|首先|分成|不同的|设了|设成|设为|设置|设的|设|自身|自己|本身|呀|哦|哈|嘿|诶|喂|麻烦|劳驾|老板|同事|大家|咱们|咱|您|大佬|兄弟|这活|玩意儿|玩意|这东西|东西|鬼|咋|真的|真|确实|其实|似乎|好像|感觉|觉得|觉着|认为|听说|希望|\
+    (&[Filler], "慢|快|自定义|可能|离|距|小时|半|天|不足|足|前|久|长|啥也没|也没|提前|提早|久|回答|问题是|问|干嘛|干什么|做什么|干啥|作用|用途|一|二|三|四|次|遍|过|完|才|分|样|能|第一个|首先|分成|不同的|设了|设成|设为|设置|设的|设|自身|自己|本身|呀|哦|哈|嘿|诶|喂|麻烦|劳驾|老板|同事|大家|咱们|咱|您|大佬|兄弟|这活|玩意儿|玩意|这东西|东西|鬼|咋|真的|真|确实|其实|似乎|好像|感觉|觉得|觉着|认为|听说|希望|\
         今天|这次|本次|此次|当前|目前|现在|刚才|刚刚|已经|一直|老是|总是|居然|竟然|特别|非常|很|太|挺|超|蛮|相当|十分|好|这么|那么|如此|搞|弄|整|看看|看下|看一看|说说|说|聊聊|帮忙|帮我|告诉我|说明|描述|介绍|列出|列一下|给出|查下|问下|\
         快速|简单|大致|粗略|一些|有些|某|情况|方面|地方|部分|内容|信息|这种|那种|位置|算|让|由|为|于|则|而|并|且|但|但是|不过|然后|因为|所以|那位|张|每次|用到|磁盘|以及|之中|当中|数值|值|点|些|第|号|几|什么样|怎样的|多么|儿", ""),
 ];
@@ -329,6 +333,12 @@ impl Scan {
                 }
             }
         }
+        // "the median vertex time" is no sum
+        if scan.has(Of(&book::BUSY)) && scan.has_any(&[Mean, Median, Most]) {
+            scan.words.retain(|word| *word != Of(&book::BUSY));
+            scan.words.extend([Noun(Vertex), Time]);
+            scan.phrases.retain(|words| *words != [Of(&book::BUSY)]);
+        }
         // "when did the last executor join?"
         if scan.has(Noun(Executor)) {
             let joins = scan.words.iter_mut().filter(|word| **word == Kind("JOIN"));
@@ -367,11 +377,16 @@ impl Scan {
         let first: Vec<Word> = parts[0].words.iter().copied().filter(goes_on).collect();
         let is_measure = |word: &Word| matches!(word, Of(_));
         let measures: Vec<Word> = parts[0].words.iter().copied().filter(is_measure).collect();
+        let is_of_script = parts.iter().any(|scan| scan.has(Place));
         let with_things = |mut scan: Scan| {
+            if is_of_script && scan.words.iter().any(|word| matches!(word, Kind(_))) {
+                scan.words.push(Place);
+            }
             let mut own = scan.words.iter().filter(|word| is_thing(word));
             // "which executor is the busiest, and how many tasks did it run?"
-            let of_executor =
-                |word: &Word| *word == Noun(Vertex) && first.contains(&Noun(Executor));
+            let of_executor = |word: &Word| {
+                *word == Noun(Vertex) && (first.contains(&Noun(Executor)) || scan.has(Mean))
+            };
             if own.all(|word| is_place(word) || of_executor(word)) {
                 let is_elliptic = scan.is_elliptic();
                 let amounts = [Rows, Bytes, Data, Time, In, Out];
@@ -395,6 +410,15 @@ impl Scan {
             Rows, Bytes, Data, Time, Number, Mean, Median, Spread, Share, Place, Which,
         ];
         self.has_any(&asked) || self.words.iter().any(|word| matches!(word, Of(_)))
+    }
+
+    /// Whether it asks for a time.
+    pub(crate) fn is_time(&self) -> bool {
+        let amounts = [Mean, Median, Most, Least, Share, Spread, Apart, Times];
+        // "how many tasks ran" asks for no time
+        let is_count = self.has(Number) && self.has(Noun(Vertex));
+        let runs = self.has(Run) && (self.has_any(&amounts) || self.has(Number) && !is_count);
+        self.has(Time) || runs
     }
 
     /// Whether it asks for a number without what it counts: "how many in SV1?".

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use crate::problem::Problem;
+use crate::problem::{Problem, hints};
 
 pub type Result<T> = std::result::Result<T, Error>;
 
@@ -92,56 +92,19 @@ impl Error {
 
     /// What the user can do about it.
     pub fn hint(&self) -> &'static str {
-        let (zh, en) = match self {
-            Error::History { problem, .. } => problem.hint(),
-            Error::Address { .. } => (
-                "请给出本地路径、az://、abfss://、s3://、gs://、file:// 地址（凭据来自环境变量 AWS_…、AZURE_…、GOOGLE_…），或 History Server 上的应用：http://HOST:18080/history/APP",
-                "give a local path, az://, abfss://, s3://, gs:// or file:// (credentials come from the environment: AWS_…, AZURE_…, GOOGLE_…), or an application on a History Server: http://HOST:18080/history/APP",
-            ),
-            Error::Objects { .. } => (
-                "请检查地址、网络和凭据（AWS_…、AZURE_…、GOOGLE_…），然后重新执行：会从中断处继续",
-                "check the address, the network and the credentials (AWS_…, AZURE_…, GOOGLE_…), then repeat the call: it resumes",
-            ),
-            Error::File { .. } => (
-                "请检查路径是否存在、是否有权使用",
-                "check that the path exists and that you may use it",
-            ),
-            Error::Manifest { .. } | Error::Unreadable { .. } => (
-                "请删除该对象，或另给一个结果库，然后重新执行",
-                "delete the object, or give another STORE; then repeat the call",
-            ),
-            Error::Version { .. } => (
-                "请使用写入它的程序版本，或另给一个结果库",
-                "use the version of the program that wrote it, or another STORE",
-            ),
-            Error::Archive { .. } => (
-                "请自行解包，再给出作业目录",
-                "unpack it yourself, and give the folder of the job",
-            ),
-            Error::SeveralJobs { .. } => (
-                "请解包后给出其中一个作业；`scopeagent batch run` 接受含多个作业的目录",
-                "unpack it and give one of the jobs; `scopeagent batch run` takes folders of jobs",
-            ),
-            Error::Queue { .. } => (
-                "请检查地址、服务器和 JetStream，然后重新执行；结果已安全保存在结果库中",
-                "check the address, the servers and JetStream, then repeat the call; results are safe in the store",
-            ),
-            Error::NoQueue { .. } => (
-                "`scopeagent batch enqueue STORE --nats URL` 可填充队列，丢失后可再次填充",
-                "`scopeagent batch enqueue STORE --nats URL` fills it, again if it was lost",
-            ),
-            Error::OtherProgram { .. } => (
-                "请使用 `batch enqueue` 时的版本、选项和知识库，或用当前的重新填充",
-                "use the version, options and knowledge that `batch enqueue` was called with, or enqueue again with these",
-            ),
-            Error::Advising { .. } => (
-                "请等待它结束；如果它被强行终止，请删除该对象，然后重新执行",
-                "wait for its end; if it was killed, delete the object, then repeat the call",
-            ),
-            Error::NoManifest { .. } => (
-                "`scopeagent batch plan SOURCE… --out STORE` 写入清单；`batch run SOURCE… --out STORE` 同时完成两步",
-                "`scopeagent batch plan SOURCE… --out STORE` writes one; `batch run SOURCE… --out STORE` does both",
-            ),
+        let (zh, en) = hints! { self, Error: [Error::History { problem, .. } => problem.hint()]
+            Address "请给出本地路径、az://、abfss://、s3://、gs://、file:// 地址（凭据来自环境变量 AWS_…、AZURE_…、GOOGLE_…），或 History Server 上的应用：http://HOST:18080/history/APP", "give a local path, az://, abfss://, s3://, gs:// or file:// (credentials come from the environment: AWS_…, AZURE_…, GOOGLE_…), or an application on a History Server: http://HOST:18080/history/APP";
+            Objects "请检查地址、网络和凭据（AWS_…、AZURE_…、GOOGLE_…），然后重新执行：会从中断处继续", "check the address, the network and the credentials (AWS_…, AZURE_…, GOOGLE_…), then repeat the call: it resumes";
+            File "请检查路径是否存在、是否有权使用", "check that the path exists and that you may use it";
+            Manifest | Unreadable "请删除该对象，或另给一个结果库，然后重新执行", "delete the object, or give another STORE; then repeat the call";
+            Version "请使用写入它的程序版本，或另给一个结果库", "use the version of the program that wrote it, or another STORE";
+            Archive "请自行解包，再给出作业目录", "unpack it yourself, and give the folder of the job";
+            SeveralJobs "请解包后给出其中一个作业；`scopeagent batch run` 接受含多个作业的目录", "unpack it and give one of the jobs; `scopeagent batch run` takes folders of jobs";
+            Queue "请检查地址、服务器和 JetStream，然后重新执行；结果已安全保存在结果库中", "check the address, the servers and JetStream, then repeat the call; results are safe in the store";
+            NoQueue "`scopeagent batch enqueue STORE --nats URL` 可填充队列，丢失后可再次填充", "`scopeagent batch enqueue STORE --nats URL` fills it, again if it was lost";
+            OtherProgram "请使用 `batch enqueue` 时的版本、选项和知识库，或用当前的重新填充", "use the version, options and knowledge that `batch enqueue` was called with, or enqueue again with these";
+            Advising "请等待它结束；如果它被强行终止，请删除该对象，然后重新执行", "wait for its end; if it was killed, delete the object, then repeat the call";
+            NoManifest "`scopeagent batch plan SOURCE… --out STORE` 写入清单；`batch run SOURCE… --out STORE` 同时完成两步", "`scopeagent batch plan SOURCE… --out STORE` writes one; `batch run SOURCE… --out STORE` does both";
         };
         report::interface().select(zh, en)
     }

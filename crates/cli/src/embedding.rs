@@ -7,7 +7,7 @@ use indexer::{EmbedderChoice, Reranker, Settings};
 use secrecy::ExposeSecret;
 
 use crate::config::{self, Config, Embedder, EmbedderProvider};
-use server::{Error, ErrorKind, Result};
+use server::{Result, error};
 
 pub(crate) fn settings(config: &Config) -> Result<Settings> {
     let embedder = &config.embedder;
@@ -55,14 +55,10 @@ fn choice(embedder: &Embedder, config: &Config) -> Result<EmbedderChoice> {
 
 fn needed(value: &Option<String>, name: &str) -> Result<String> {
     value.clone().ok_or_else(|| {
-        Error::new(
-            ErrorKind::Usage,
-            report::say!("`[embedder]` 缺少 `{name}`", "`[embedder]` needs `{name}`"),
+        error!(
+            Usage: "`[embedder]` 缺少 `{name}`", "`[embedder]` needs `{name}`";
+            "`scopeagent config show` 列出已设置的值；示例见 docs/models.md", "`scopeagent config show` lists the settings; docs/models.md has examples"
         )
-        .hint(report::say!(
-            "`scopeagent config show` 列出已设置的值；示例见 docs/models.md",
-            "`scopeagent config show` lists the settings; docs/models.md has examples"
-        ))
     })
 }
 
@@ -70,15 +66,10 @@ fn key(embedder: &Embedder) -> Result<Option<String>> {
     let (variable, command) = (&embedder.api_key_env, &embedder.api_key_command);
     let key = crate::keys::fetch(variable.as_deref(), command.as_deref());
     let key = key.map_err(|reason| {
-        let error = report::say!(
-            "无法取得向量模型的密钥：{reason}",
-            "the key of the embedder cannot be fetched: {reason}"
-        );
-        let hint = report::say!(
-            "请修正 `[embedder]` 中的 `api_key_env` 或 `api_key_command`",
-            "fix `api_key_env` or `api_key_command` in `[embedder]`"
-        );
-        Error::new(ErrorKind::Usage, error).hint(hint)
+        error!(
+            Usage: "无法取得向量模型的密钥：{reason}", "the key of the embedder cannot be fetched: {reason}";
+            "请修正 `[embedder]` 中的 `api_key_env` 或 `api_key_command`", "fix `api_key_env` or `api_key_command` in `[embedder]`"
+        )
     })?;
     Ok(key.map(|key| key.expose_secret().to_owned()))
 }
@@ -95,14 +86,10 @@ fn weights(embedder: &Embedder) -> Result<Option<VectorWeights>> {
         }));
     }
     let (latin, cjk) = (weights.latin, weights.cjk);
-    let error = report::say!(
-        "`[embedder.weights]` 中 latin = {latin}、cjk = {cjk}",
-        "`[embedder.weights]` has latin = {latin} and cjk = {cjk}"
-    );
-    Err(Error::new(ErrorKind::Usage, error).hint(report::say!(
-        "权重在 0（只用词语）与 1（只用向量）之间",
-        "weights are between 0 (only words) and 1 (only vectors)"
-    )))
+    Err(error!(
+        Usage: "`[embedder.weights]` 中 latin = {latin}、cjk = {cjk}", "`[embedder.weights]` has latin = {latin} and cjk = {cjk}";
+        "权重在 0（只用词语）与 1（只用向量）之间", "weights are between 0 (only words) and 1 (only vectors)"
+    ))
 }
 
 fn cache(configured: Option<&Path>, config: &Config) -> PathBuf {

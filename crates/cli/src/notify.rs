@@ -8,7 +8,7 @@ use report::format::{JOB, Number, Seconds, Share};
 use report::{Localize, Report, say};
 use reqwest::redirect::Policy;
 use serde_json::{Value, json};
-use server::{Error, ErrorKind, Result};
+use server::{Result, error};
 
 use crate::args::{MessageForm, Notify};
 
@@ -223,9 +223,6 @@ fn slack(text: &str) -> String {
 
 impl Notify {
     /// Sends a message; without an address, does nothing.
-    ///
-    /// # Errors
-    /// If the receiver cannot be reached or refuses it.
     pub(crate) async fn send(&self, message: &Message) -> Result<()> {
         let Some(url) = &self.notify else {
             return Ok(());
@@ -252,15 +249,10 @@ impl Notify {
         // The address of a channel is a secret: errors leave it out.
         sent.map(drop).map_err(|error| {
             let reason = error.without_url().to_string();
-            let text = say!(
-                "消息未能送达：{reason}",
-                "the message was not delivered: {reason}"
-            );
-            let hint = say!(
-                "请检查 `--notify` 的地址",
-                "check the address of `--notify`"
-            );
-            Error::new(ErrorKind::Other, text).hint(hint)
+            error!(
+                Other: "消息未能送达：{reason}", "the message was not delivered: {reason}";
+                "请检查 `--notify` 的地址", "check the address of `--notify`"
+            )
         })
     }
 }

@@ -8,8 +8,8 @@ use std::time::Duration;
 use agent::{Prompts, Request};
 use report::say;
 use server::{
-    Documents, Error, ErrorKind, Explain, KeySource, Knowledge, Monitor, ReasonerChoice, Result,
-    Session, Settings,
+    Documents, ErrorKind, Explain, KeySource, Knowledge, Monitor, ReasonerChoice, Result, Session,
+    Settings, error,
 };
 use tokio::runtime::{Handle, Runtime};
 use tokio_util::sync::CancellationToken;
@@ -79,14 +79,10 @@ pub(crate) fn knowledge(config: &Config) -> Result<Knowledge> {
     let documents = match &config.knowledge {
         Some(folder) if !folder.is_dir() => {
             let folder = folder.display();
-            let error = say!(
-                "知识库目录 `{folder}` 不存在",
-                "the knowledge folder `{folder}` does not exist"
-            );
-            return Err(Error::new(ErrorKind::Input, error).hint(say!(
-                "请检查 --knowledge 与配置；两者都没有时使用内置知识",
-                "check --knowledge and the configuration; without either, the built-in knowledge is used"
-            )));
+            return Err(error!(
+                Input: "知识库目录 `{folder}` 不存在", "the knowledge folder `{folder}` does not exist";
+                "请检查 --knowledge 与配置；两者都没有时使用内置知识", "check --knowledge and the configuration; without either, the built-in knowledge is used"
+            ));
         }
         Some(folder) => Documents::Folder(folder.clone()),
         None if !config.is_in_job && local.join("experience").is_dir() => {

@@ -3,8 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use batch::{Access, Bounds, Opened, Problem, Sources, Wanted};
-use report::say;
-use server::{Application, Error, ErrorKind, Fetch, Fetched, Result};
+use server::{Application, Error, ErrorKind, Fetch, Fetched, Result, error};
 use tokio::runtime::{Handle, Runtime};
 use tokio_util::sync::CancellationToken;
 
@@ -116,11 +115,7 @@ impl Fetch for Servers {
 }
 
 fn cancelled() -> Error {
-    let error = say!(
-        "读取 History Server 时已取消",
-        "cancelled while a History Server was read"
-    );
-    Error::new(ErrorKind::Other, error)
+    error!(Other: "读取 History Server 时已取消", "cancelled while a History Server was read")
 }
 
 pub(crate) fn explained(error: batch::Error) -> Error {

@@ -12,7 +12,7 @@ use crate::args::{Global, LogFormat, LogLevel, Target, When};
 use crate::exit::Exit;
 use crate::safe;
 use report::{Language, say, visible, visible_line};
-use server::{Error, ErrorKind, LABELS, Result};
+use server::{Error, ErrorKind, LABELS, Result, error};
 
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Terminal {
@@ -204,12 +204,11 @@ impl Out<'_> {
 
 fn not_writable(path: &Path, error: &io::Error) -> Error {
     let file = path.display();
-    let message = say!("无法写入 `{file}`", "`{file}` is not writable");
     let hint = say!(
         "请检查目录是否存在、是否可写，磁盘是否已满",
         "check that its folder exists and is writable, and that the disk is not full"
     );
-    Error::new(ErrorKind::Other, message)
+    error!(Other: "无法写入 `{file}`", "`{file}` is not writable")
         .because(error)
         .hint(hint)
 }

@@ -44,11 +44,11 @@ use crate::whatif::{Repair, Unanswerable, WhatIf};
 use report::{Language, text};
 
 pub use diagnosis::{Completeness, Diagnosis, Missing, Suggested};
-pub use excess::USUAL_BATCHES;
+pub use excess::{EXPANDED, USUAL_BATCHES};
 pub use inputs::{InputReader, input_readers};
 pub use notable::notable_values;
 pub use rule::{Candidate, Examination, Reading, Rule, Undecided};
-pub use rules::{RECOMPUTED, rules, thresholds};
+pub use rules::{RECOMPUTED, SAMPLED, rules, thresholds};
 pub use settings::{FILES_PER_ROUND, MIN_RELEVANCE, MIN_SHARE, Settings, SettingsError, Threshold};
 pub use uneven::{HotValue, Uneven};
 pub use view::View;

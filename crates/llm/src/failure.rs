@@ -16,38 +16,14 @@ use report::format::cut;
 const MESSAGE_BYTES: usize = 300;
 
 /// How providers report that a prompt is too long.
-const TOO_LONG: &[&str] = &[
-    "context_length_exceeded",
-    "maximum context length is",
-    "prompt is too long",
-    "exceeds the maximum",
-    "range of input length should be",
-    "exceed_context_size_error",
-    "exceeds the available context size",
-    "model_context_window_exceeded",
-    "request_too_large",
-    "context length exceeded",
-];
+const TOO_LONG: &str = "context_length_exceeded|maximum context length is|prompt is too long|exceeds the maximum|\
+     range of input length should be|exceed_context_size_error|exceeds the available context size|\
+     model_context_window_exceeded|request_too_large|context length exceeded";
 
 /// Structured output fields that a server may refuse.
-const LEVEL_FIELDS: &[&str] = &[
-    "response_format",
-    "json_schema",
-    "output_config",
-    "output_format",
-    "tool_choice",
-    "tools",
-    "tool choice",
-    "function calling",
-    "responseschema",
-    "response_schema",
-    "responsejsonschema",
-    "responsemimetype",
-    "json_object",
-    "additionalproperties",
-    "structured output",
-    "forced function call",
-];
+const LEVEL_FIELDS: &str = "response_format|json_schema|output_config|output_format|tool_choice|tools|tool choice|function calling|\
+     responseschema|response_schema|responsejsonschema|responsemimetype|json_object|additionalproperties|\
+     structured output|forced function call";
 
 /// Classifies an error of genai; `had_text`: part of the answer had arrived before.
 pub(super) fn classify(provider: Provider, error: &genai::Error, had_text: bool) -> CallError {
@@ -173,7 +149,7 @@ pub(super) fn by_event(provider: Provider, body: &Value, had_text: bool) -> Call
 }
 
 fn is_too_long(lower: &str) -> bool {
-    TOO_LONG.iter().any(|mark| lower.contains(mark))
+    TOO_LONG.split('|').any(|mark| lower.contains(mark))
 }
 
 fn by_status(
@@ -192,7 +168,7 @@ fn by_status(
     let no_template = lower.contains("requires --jinja");
     let is_bad_request = matches!(status.as_u16(), 400 | 422) || no_template;
     if is_bad_request
-        && LEVEL_FIELDS.iter().any(|field| lower.contains(field))
+        && LEVEL_FIELDS.split('|').any(|field| lower.contains(field))
         && !is_key_problem(&lower)
     {
         return CallError::LevelRefused { reason };

@@ -5,7 +5,7 @@ use report::{Language, Text, text};
 use runs::history::{JobHistory, PastRun, Signal};
 
 use super::layout::wrap;
-use super::table::{Align, Table};
+use super::table::{Align, Table, columns};
 use super::words::Words;
 
 /// The history without the escapes of a terminal, for other programs.
@@ -52,46 +52,16 @@ pub fn text(history: &JobHistory, language: Language, columns: usize) -> String 
     out
 }
 
-/// Heads of the table of runs; times, cost and input are numbers.
-pub fn heads(words: Words) -> [&'static str; 8] {
-    words.0.select(
-        [
-            "提交时间",
-            "用时",
-            "排队",
-            "用量",
-            "输入",
-            "计划",
-            "变化",
-            "运行编号",
-        ],
-        [
-            "submitted",
-            "time",
-            "queue",
-            "used",
-            "input",
-            "plan",
-            "changes",
-            "run",
-        ],
-    )
+/// Columns of the table of runs.
+pub fn heads(words: Words) -> Vec<(&'static str, Align)> {
+    columns(words.0.select(
+        "提交时间|>用时|>排队|>用量|>输入|计划|变化|运行编号",
+        "submitted|>time|>queue|>used|>input|plan|changes|run",
+    ))
 }
 
 fn table(history: &JobHistory, words: Words) -> Table {
-    let heads = heads(words);
-    let is_number = |n: usize| (1..=4).contains(&n);
-    let aligned = heads.iter().enumerate().map(|(n, head)| {
-        (
-            *head,
-            if is_number(n) {
-                Align::Right
-            } else {
-                Align::Left
-            },
-        )
-    });
-    let mut table = Table::new(&aligned.collect::<Vec<_>>());
+    let mut table = Table::new(&heads(words));
     for row in rows(history, words) {
         table.foreign_row(row.into());
     }

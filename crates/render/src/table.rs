@@ -11,6 +11,17 @@ pub enum Align {
     Right,
 }
 
+/// Columns by their titles, with `|` between them; columns of numbers are aligned to the right, and their titles begin with `>`.
+pub fn columns(titles: &str) -> Vec<(&str, Align)> {
+    let aligned = titles
+        .split('|')
+        .map(|title| match title.strip_prefix('>') {
+            Some(title) => (title, Align::Right),
+            None => (title, Align::Left),
+        });
+    aligned.collect()
+}
+
 /// Rows under headings.
 pub struct Table {
     headings: Vec<(String, Align)>,

@@ -1,6 +1,6 @@
 //! The words around a report in both languages.
 
-use report::format::{Noun, TASK, VERTEX};
+use report::format::Noun;
 use report::{
     Cause, JobEngine, JobState, Language, Localize, Report, SegmentKind, Severity, SuggestionKind,
     TimeUse,
@@ -26,10 +26,7 @@ impl Words {
 
     /// The engine's word for the units of work of a stage.
     pub fn vertex(self) -> Noun {
-        match self.1 {
-            Some(JobEngine::Spark) => TASK,
-            _ => VERTEX,
-        }
+        JobEngine::vertex(self.1)
     }
 
     /// The engine's word for what the report is about.

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::format::{AU, AU_HOUR, CORE_HOUR, EXECUTOR, Noun, TOKEN, TOKEN_HOUR};
+use crate::format::{AU, AU_HOUR, CORE_HOUR, EXECUTOR, Noun, TASK, TOKEN, TOKEN_HOUR, VERTEX};
 
 /// Final state of the job.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
@@ -41,6 +41,14 @@ impl JobEngine {
             JobEngine::Scope => [TOKEN, TOKEN_HOUR],
             JobEngine::Usql => [AU, AU_HOUR],
             JobEngine::Spark => [EXECUTOR, CORE_HOUR],
+        }
+    }
+
+    /// The noun for the units of work of a stage.
+    pub fn vertex(engine: Option<JobEngine>) -> Noun {
+        match engine {
+            Some(JobEngine::Spark) => TASK,
+            _ => VERTEX,
         }
     }
 }

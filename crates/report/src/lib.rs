@@ -28,7 +28,7 @@ pub use account::{
     Cost, CurvePoint, CurveResource, Segment, SegmentDetail, SegmentGroup, SegmentKind,
     TimeAccount, TimeSum, TimeUse,
 };
-pub use cause::{Cause, ProblemType, codes};
+pub use cause::{Cause, ProblemType, codes, title_of};
 pub use diagnostic::{Diagnostic, DiagnosticSeverity};
 pub use finding::{Evidence, EvidenceValue, Finding, Impact, Severity, Source};
 pub use interface::{interface, set_interface, speaking, with_causes};
@@ -39,7 +39,7 @@ pub use outcome::{MissingInformation, RuleOutcome, RuleResult};
 pub use report::{Answer, Report, SCHEMA_VERSION, Verdict, schema};
 pub use step::{Checks, Engine, Experience, FileRead, Match, ReasonerKind, Step, Usage};
 pub use suggestion::{Origin, SameResult, Setting, Suggestion, SuggestionKind, Verified};
-pub use text::{Localize, StaticText, Text};
+pub use text::{Localize, Phrases, StaticText, Text};
 #[doc(hidden)]
 pub use text::{marked, unmarked};
 pub use visible::{acts, visible, visible_line};

@@ -155,6 +155,31 @@ macro_rules! text {
     };
 }
 
+/// Phrases of a page by name.
+#[derive(Debug, Clone, Copy)]
+pub struct Phrases(#[doc(hidden)] pub &'static [(&'static str, StaticText)]);
+
+impl Phrases {
+    pub fn get(self, name: &str, language: Language) -> Option<&'static str> {
+        self.all(language)
+            .find(|(known, _)| *known == name)
+            .map(|(_, phrase)| phrase)
+    }
+
+    pub fn all(self, language: Language) -> impl Iterator<Item = (&'static str, &'static str)> {
+        let all = self.0.iter();
+        all.map(move |(name, text)| (*name, language.select(text.zh, text.en)))
+    }
+}
+
+/// Makes [`Phrases`]: name, Chinese, English.
+#[macro_export]
+macro_rules! phrases {
+    ($($name:literal $zh:literal, $en:literal;)*) => {
+        $crate::Phrases(&[$(($name, $crate::StaticText { zh: $zh, en: $en })),*])
+    };
+}
+
 #[cfg(test)]
 mod tests {
     use crate::format::{Bytes, Number, Seconds, VERTEX};

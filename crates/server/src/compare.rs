@@ -3,11 +3,11 @@
 use std::path::Path;
 
 use agent::{Request, Silent};
-use report::{Language, Report, say};
+use report::{Language, Report};
 use runs::compare::{ComparedRun, Origin};
 use runs::history::JobHistory;
 
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, Result};
 use crate::reasoner::{Mode, ReasonerChoice};
 use crate::session::{Analysis, Session, Task};
 use tokio_util::sync::CancellationToken;
@@ -93,9 +93,6 @@ impl Session {
     }
 
     /// The report of a run.
-    ///
-    /// # Errors
-    /// If there is no such run, or it has no report.
     pub fn report(&self, run: &str) -> Result<Report> {
         self.with_store(|store| store.report(run))?
             .ok_or_else(|| no_report(run))
@@ -104,17 +101,10 @@ impl Session {
 
 /// The error for a run that exists and has no report.
 pub fn no_report(run: &str) -> Error {
-    Error::new(
-        ErrorKind::Input,
-        say!(
-            "运行 `{run}` 没有报告：它失败了或被中断",
-            "run `{run}` has no report: it failed or was interrupted"
-        ),
+    error!(
+        Input: "运行 `{run}` 没有报告：它失败了或被中断", "run `{run}` has no report: it failed or was interrupted";
+        "`scopeagent runs list` 显示每次运行如何结束；请重新分析该作业", "`scopeagent runs list` shows how each run ended; analyze the job again"
     )
-    .hint(say!(
-        "`scopeagent runs list` 显示每次运行如何结束；请重新分析该作业",
-        "`scopeagent runs list` shows how each run ended; analyze the job again"
-    ))
 }
 
 /// Another job may have taken the folder since.

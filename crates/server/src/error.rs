@@ -73,6 +73,15 @@ impl Error {
     }
 }
 
+/// Makes an [`Error`] of a kind from a sentence in both languages, and a remedy behind a semicolon.
+#[macro_export]
+macro_rules! error {
+    ($kind:ident: $zh:literal, $en:literal $(, $name:ident = $value:expr)* $(; $($hint:tt)+)?) => {
+        $crate::Error::new($crate::ErrorKind::$kind, ::report::say!($zh, $en $(, $name = $value)*))
+            $(.hint(::report::say!($($hint)+)))?
+    };
+}
+
 /// Gives an error its kind and a remedy.
 pub trait Explain<T> {
     fn explain(self, kind: ErrorKind, hint: impl fmt::Display) -> Result<T>;

@@ -13,12 +13,11 @@ use job::model::{
     OperatorKind, Table,
 };
 use report::measure::{Entity, Measure, StageSheet, Values, book};
-use report::say;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Serialize, Serializer};
 use serde_json::json;
 
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::Result;
 
 /// The content of a job folder or an event log.
 #[derive(Debug, Serialize, JsonSchema)]
@@ -301,8 +300,10 @@ fn stage_index(job: &Job, name: &str) -> Result<usize> {
     job.stage_index(name).or_else(number).ok_or_else(|| {
         let names: Vec<&str> = job.stages.iter().map(|s| s.name.as_str()).collect();
         let names = names.join(", ");
-        let error = say!("作业没有阶段 `{name}`", "the job has no stage `{name}`");
-        Error::new(ErrorKind::Usage, error).hint(say!("阶段有：{names}", "its stages are {names}"))
+        error!(
+            Usage: "作业没有阶段 `{name}`", "the job has no stage `{name}`";
+            "阶段有：{names}", "its stages are {names}"
+        )
     })
 }
 

@@ -14,7 +14,7 @@ use report::format::ERROR;
 use report::say;
 use tempfile::TempDir;
 
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, Result};
 use crate::monitor::Monitor;
 
 /// The built-in knowledge base, and a text that is another one for other documents.
@@ -51,9 +51,6 @@ pub struct OpenIndex {
 
 impl OpenIndex {
     /// The newest generation.
-    ///
-    /// # Errors
-    /// If it cannot be opened.
     pub fn current(&self) -> Result<Arc<indexer::Index>> {
         Ok(self.session.current()?)
     }
@@ -63,9 +60,6 @@ impl Knowledge {
     /// Opens the index, and builds it first if it is missing. The index of the built-in documents follows the program's version. With
     /// `use_graphs`, large segments get a graph in the background; a single call ends too early to profit. A read-only index is used
     /// as it is, or built for this session only.
-    ///
-    /// # Errors
-    /// If the index cannot be opened or built.
     pub fn open(&self, use_graphs: bool, monitor: &dyn Monitor) -> Result<OpenIndex> {
         let mut settings = self.settings.clone();
         if !use_graphs {
@@ -267,19 +261,10 @@ impl Knowledge {
         }
         job::Catalogue::load(&path).map_err(|errors| {
             let lines: Vec<String> = errors.iter().map(ToString::to_string).collect();
-            Error::new(
-                ErrorKind::Usage,
-                say!(
-                    "文件目录表有 {count}：\n  {lines}",
-                    "the file catalogue has {count}:\n  {lines}",
-                    count = ERROR.count(lines.len() as f64),
-                    lines = lines.join("\n  ")
-                ),
+            error!(
+                Usage: "文件目录表有 {count}：\n  {lines}", "the file catalogue has {count}:\n  {lines}", count = ERROR.count(lines.len() as f64), lines = lines.join("\n  ");
+                "请修正这些行，或删除该文件以使用内置的目录表", "fix these lines, or remove the file to use the built-in catalogue"
             )
-            .hint(say!(
-                "请修正这些行，或删除该文件以使用内置的目录表",
-                "fix these lines, or remove the file to use the built-in catalogue"
-            ))
         })
     }
 }

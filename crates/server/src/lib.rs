@@ -8,8 +8,10 @@
 //!
 //! Configuration comes in as typed values. This crate never reads the environment, prints or exits.
 
-mod compare;
+#[macro_use]
 mod error;
+
+mod compare;
 pub mod inspection;
 mod knowledge;
 mod listen;

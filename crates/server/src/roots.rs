@@ -87,29 +87,19 @@ impl Roots {
             }
         }
         if missing > 0 && missing == self.folders.len() {
-            return Err(Error::new(
-                ErrorKind::Input,
-                say!("`{named}` 不存在", "`{named}` does not exist"),
-            )
-            .hint(say!(
-                "相对路径从 {listed} 开始",
-                "relative paths start at {listed}",
-                listed = self.listed()
-            )));
+            return Err(error!(
+                Input: "`{named}` 不存在", "`{named}` does not exist";
+                "相对路径从 {listed} 开始", "relative paths start at {listed}", listed = self.listed()
+            ));
         }
         Err(self.refusal(named))
     }
 
     fn refusal(&self, named: &str) -> Error {
-        let error = say!(
-            "`{named}` 不在本服务可以读取的目录中",
-            "`{named}` is outside the folders that this server may read"
-        );
-        Error::new(ErrorKind::Input, error).hint(say!(
-            "可读取 {listed}；用 `--root DIR`、`--root URL` 或配置中 `[mcp]` 的 `allowed_roots` 增加目录和 History Server",
-            "it may read {listed}; allow more folders and History Servers with `--root DIR` and `--root URL`, or `allowed_roots` of `[mcp]` in the configuration",
-            listed = self.listed()
-        ))
+        error!(
+            Input: "`{named}` 不在本服务可以读取的目录中", "`{named}` is outside the folders that this server may read";
+            "可读取 {listed}；用 `--root DIR`、`--root URL` 或配置中 `[mcp]` 的 `allowed_roots` 增加目录和 History Server", "it may read {listed}; allow more folders and History Servers with `--root DIR` and `--root URL`, or `allowed_roots` of `[mcp]` in the configuration", listed = self.listed()
+        )
     }
 
     /// Whether the job of a saved run is in a root, even if it no longer exists.
@@ -218,15 +208,10 @@ fn real_folder(root: &Path) -> Result<PathBuf> {
     if real.is_dir() {
         return Ok(real);
     }
-    let error = say!(
-        "允许读取的 `{name}` 不是目录",
-        "the allowed root `{name}` is not a folder"
-    );
-    let hint = say!(
-        "请给出包含作业目录的目录",
-        "give the folder that contains the job folders"
-    );
-    Err(Error::new(ErrorKind::Usage, error).hint(hint))
+    Err(error!(
+        Usage: "允许读取的 `{name}` 不是目录", "the allowed root `{name}` is not a folder";
+        "请给出包含作业目录的目录", "give the folder that contains the job folders"
+    ))
 }
 
 #[cfg(test)]

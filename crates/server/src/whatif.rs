@@ -7,9 +7,10 @@ use diagnosis::whatif::{Change, Curve, Point, Resource, Unanswerable, WhatIf};
 use diagnosis::{Diagnosis, Settings};
 use job::model::SHUFFLE_PARTITIONS;
 use job::{Catalogue, Job};
-use report::{Cost, Language, Report, say};
+use report::format::{Counted, Noun, Number, Seconds, Share};
+use report::{Cost, JobEngine, Language, Localize, Report, Text, say, text};
 
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, Result};
 
 /// Largest count of tokens or executors.
 const MOST: usize = 1_000_000;
@@ -136,6 +137,84 @@ pub fn replay(
     })
 }
 
+/// A replay in words.
+pub struct Told<'a> {
+    pub replayed: &'a Replayed,
+    /// Of an hour of the run's resource.
+    pub price: Option<f64>,
+    pub language: Language,
+}
+
+impl Told<'_> {
+    fn nouns(&self) -> [Noun; 2] {
+        let engine = self.replayed.job.engine();
+        engine.unwrap_or(JobEngine::Scope).resource()
+    }
+
+    fn count(&self, point: &Point) -> Counted {
+        self.nouns()[0].count(point.count as f64)
+    }
+
+    /// The run as it was.
+    pub fn now(&self) -> String {
+        let now = &self.replayed.now;
+        let cost = self.replayed.cost.as_ref();
+        let cost = cost.and_then(|cost| cost.used(Some(now.hours)));
+        let text = text!(
+            "现在 {count}，{time}，{cost}",
+            "now {count}, {time}, {cost}",
+            count = self.count(now),
+            time = Seconds(now.seconds),
+            cost = cost.unwrap_or_else(|| self.cost(now)),
+        );
+        text.into(self.language)
+    }
+
+    /// The change, at each count that was asked for.
+    pub fn asked(&self) -> impl Iterator<Item = String> {
+        self.replayed.asked.iter().map(|point| self.one(point))
+    }
+
+    fn one(&self, point: &Point) -> String {
+        let change = match point.seconds / self.replayed.now.seconds - 1.0 {
+            c if c.abs() < 0.005 => text!("不变", "no change"),
+            c if c < 0.0 => text!("快 {share}", "{share} less", share = Share(-c)),
+            c => text!("慢 {share}", "{share} more", share = Share(c)),
+        };
+        let [least, most] = point.between.map(Seconds);
+        let text = text!(
+            "{count}：约 {time}（{change}；{least} 至 {most}），占用 {cost}",
+            "{count}: about {time} ({change}; {least} to {most}), holds {cost}",
+            count = self.count(point),
+            time = Seconds(point.seconds),
+            change = change,
+            least = least,
+            most = most,
+            cost = self.cost(point),
+        );
+        text.into(self.language)
+    }
+
+    /// The hours that a run holds, with their price.
+    pub fn cost(&self, point: &Point) -> Text {
+        let hours = self.nouns()[1].count(point.hours);
+        match self.price {
+            None => text!("{hours}", "{hours}", hours = hours),
+            Some(price) => text!(
+                "{hours}，合 {money}",
+                "{hours}, costs {money}",
+                hours = hours,
+                money = Number(price * point.hours),
+            ),
+        }
+    }
+
+    pub fn conclusion(&self) -> String {
+        let text = self.replayed.curve.conclusion(self.nouns()[0]);
+        text.localize(self.language)
+    }
+}
+
 impl Asked {
     fn change(
         &self,
@@ -175,15 +254,10 @@ impl Asked {
         for setting in &self.set {
             let (key, value) = setting.split_once('=').unwrap_or((setting, ""));
             if !set(&mut change, run.resource(), key.trim(), value) {
-                return Err(usage(
-                    say!(
-                        "无法重放设置 `{setting}`",
-                        "the setting `{setting}` can't be replayed"
-                    ),
-                    say!(
-                        "可用 spark.sql.shuffle.partitions=N、spark.executor.instances=N、spark.executor.cores=N",
-                        "spark.sql.shuffle.partitions=N, spark.executor.instances=N and spark.executor.cores=N can"
-                    ),
+                return Err(error!(
+                    Usage: "无法重放设置 `{setting}`", "the setting `{setting}` can't be replayed";
+                    "可用 spark.sql.shuffle.partitions=N、spark.executor.instances=N、spark.executor.cores=N",
+                    "spark.sql.shuffle.partitions=N, spark.executor.instances=N and spark.executor.cores=N can"
                 ));
             }
         }
@@ -246,11 +320,7 @@ fn finding(id: &str, report: Option<&Report>, findings: &[String]) -> Result<usi
     };
     position(id).or_else(fixes).ok_or_else(|| {
         let known = findings.join(", ");
-        usage(
-            say!(
-                "没有发现或建议 `{id}`",
-                "there is no finding or suggestion `{id}`"
-            ),
+        error!(Usage: "没有发现或建议 `{id}`", "there is no finding or suggestion `{id}`").hint(
             match findings {
                 [] => say!("这个作业没有发现", "the job has no findings"),
                 _ => say!(
@@ -262,56 +332,36 @@ fn finding(id: &str, report: Option<&Report>, findings: &[String]) -> Result<usi
     })
 }
 
-fn usage(error: String, hint: String) -> Error {
-    Error::new(ErrorKind::Usage, error).hint(hint)
-}
-
 /// The error for a run that cannot be replayed.
 fn unanswerable(why: Unanswerable, findings: &[String]) -> Error {
-    let (error, hint) = match why {
-        Unanswerable::Failed => (
-            say!(
-                "作业失败了，只做了一部分工作",
-                "the job failed, so only a part of its work is known"
-            ),
-            say!("换一次成功的运行", "use a run that succeeded"),
+    match why {
+        Unanswerable::Failed => error!(
+            Input: "作业失败了，只做了一部分工作", "the job failed, so only a part of its work is known";
+            "换一次成功的运行", "use a run that succeeded"
         ),
-        Unanswerable::NoWork => (
-            say!(
-                "没有文件说明各阶段的工作量",
-                "no file shows the work of the stages"
-            ),
-            say!(
-                "加入 profile 或 __ScopeRuntimeStatistics__.xml（Spark：完整的事件日志）",
-                "add `profile` or `__ScopeRuntimeStatistics__.xml` (Spark: the whole event log)"
-            ),
+        Unanswerable::NoWork => error!(
+            Input: "没有文件说明各阶段的工作量", "no file shows the work of the stages";
+            "加入 profile 或 __ScopeRuntimeStatistics__.xml（Spark：完整的事件日志）",
+            "add `profile` or `__ScopeRuntimeStatistics__.xml` (Spark: the whole event log)"
         ),
-        Unanswerable::NoResources => (
-            say!(
-                "没有文件说明作业有多少令牌或核",
-                "no file shows how many tokens or cores the job had"
-            ),
-            say!(
-                "加入 JobInfo.xml 或 profile（Spark：含 Executor 事件的日志）",
-                "add `JobInfo.xml` or `profile` (Spark: a log with the executors' events)"
-            ),
+        Unanswerable::NoResources => error!(
+            Input: "没有文件说明作业有多少令牌或核", "no file shows how many tokens or cores the job had";
+            "加入 JobInfo.xml 或 profile（Spark：含 Executor 事件的日志）",
+            "add `JobInfo.xml` or `profile` (Spark: a log with the executors' events)"
         ),
         Unanswerable::NoFix(at) => {
             let id = findings.get(at).cloned().unwrap_or_default();
-            (
-                say!("{id} 的修复无法重放", "fixing {id} can't be replayed"),
-                say!("不要修复 {id}", "leave {id} out"),
+            error!(
+                Input: "{id} 的修复无法重放", "fixing {id} can't be replayed";
+                "不要修复 {id}", "leave {id} out"
             )
         }
-        Unanswerable::NoPartitions => (
-            say!(
-                "没有阶段的任务数等于当前的 spark.sql.shuffle.partitions：任务数由 AQE 或代码决定",
-                "no stage has as many tasks as spark.sql.shuffle.partitions says: AQE or the code chose their number"
-            ),
-            say!("改用 --executors 或 --cores", "use --executors or --cores"),
+        Unanswerable::NoPartitions => error!(
+            Input: "没有阶段的任务数等于当前的 spark.sql.shuffle.partitions：任务数由 AQE 或代码决定",
+            "no stage has as many tasks as spark.sql.shuffle.partitions says: AQE or the code chose their number";
+            "改用 --executors 或 --cores", "use --executors or --cores"
         ),
-    };
-    Error::new(ErrorKind::Input, error).hint(hint)
+    }
 }
 
 #[cfg(test)]

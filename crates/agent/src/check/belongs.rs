@@ -8,22 +8,19 @@ use super::causes::{Mention, Stance};
 use super::concepts::{Concepts, FIX, fit_specially, is_conditional, negation};
 use super::judge::{Fault, Judge, Kind, Topic};
 use super::ledger::Fact;
-use super::lexicon::has_word;
+use super::lexicon::{Words, has_word};
 use super::mention::Clause;
 
 impl Judge<'_> {
     /// Causes that a clause affirms or denies against the rules.
     pub(super) fn causes(&self, clause: &Clause, faults: &mut Vec<Fault>) {
-        let mut fault = |kind, remark| {
-            let at = clause.span.end;
-            faults.push(Fault { at, kind, remark });
-        };
-        for mention in &clause.causes {
-            if let Some((kind, remark)) = self.cause(clause, mention) {
-                fault(kind, remark);
-                break;
-            }
-        }
+        let mut found = clause.causes.iter().filter_map(|m| self.cause(clause, m));
+        let at = clause.span.end;
+        faults.extend(
+            found
+                .next()
+                .map(|(kind, remark)| Fault { at, kind, remark }),
+        );
     }
 
     fn cause(&self, clause: &Clause, mention: &Mention) -> Option<(Kind, Text)> {
@@ -142,10 +139,7 @@ impl Judge<'_> {
 
     /// Stages that lack a column, suggestions of other findings, evidence of other findings.
     pub(super) fn relations(&self, clause: &Clause, faults: &mut Vec<Fault>) {
-        let mut fault = |remark| {
-            let (at, kind) = (clause.span.end, Kind::Contradiction);
-            faults.push(Fault { at, kind, remark });
-        };
+        let mut fault = |remark| faults.push(clause.contradicts(remark));
         for column in &clause.columns {
             let is_missing = |s: &String| self.ledger.entities.lacks(s, column);
             if !clause.stages.is_empty() && clause.stages.iter().all(is_missing) {
@@ -197,8 +191,7 @@ impl Judge<'_> {
         let is_unfit = negation(lower).is_some() && has_word(lower, FIT) && !is_conditional(lower);
         if is_unfit && topic.ids.iter().any(|id| self.is_suggestion(id)) {
             let remark = text!("否认了一条建议", "it denies a suggestion of the program");
-            let (at, kind) = (clause.span.end, Kind::Contradiction);
-            faults.push(Fault { at, kind, remark });
+            faults.push(clause.contradicts(remark));
             return;
         }
         let has_gain = self.found.findings.iter().any(|f| f.impact.is_some());
@@ -211,11 +204,10 @@ impl Judge<'_> {
             && is_fix
             && denies
             && is_about_time
-            && !has_word(lower, &["result", "results", "结果", "column", "columns"])
+            && !has_word(lower, "result|results|结果|column|columns")
         {
             let remark = text!("否认了已算出的收益", "it denies a gain that was computed");
-            let (at, kind) = (clause.span.end, Kind::Contradiction);
-            faults.push(Fault { at, kind, remark });
+            faults.push(clause.contradicts(remark));
         }
     }
 
@@ -238,8 +230,7 @@ impl Judge<'_> {
                 "所用数字与 {stage} 无关",
                 "its numbers are not about {stage}"
             );
-            let (at, kind) = (clause.span.end, Kind::Contradiction);
-            faults.push(Fault { at, kind, remark });
+            faults.push(clause.contradicts(remark));
             return;
         }
         let mut columns: BTreeSet<String> =
@@ -253,8 +244,7 @@ impl Judge<'_> {
                 "所用数字与列 {column} 无关",
                 "its numbers are not about column {column}"
             );
-            let (at, kind) = (clause.span.end, Kind::Contradiction);
-            faults.push(Fault { at, kind, remark });
+            faults.push(clause.contradicts(remark));
         }
     }
 
@@ -297,43 +287,10 @@ impl Judge<'_> {
     }
 }
 
-const EFFECT: &[&str] = &[
-    "affect", "affects", "effect", "help", "helps", "change", "improve", "improves", "reduce",
-    "matter", "save", "影响", "效果", "帮助", "改善", "节省", "缩短", "用处",
-];
+const EFFECT: Words = "affect|affects|effect|help|helps|change|improve|improves|reduce|matter|save|影响|效果|帮助|改善|节省|缩短|用处";
 
-const FIT: &[&str] = &[
-    "suitable",
-    "appropriate",
-    "applicable",
-    "recommended",
-    "useful",
-    "适合",
-    "适用",
-    "推荐",
-];
+const FIT: Words = "suitable|appropriate|applicable|recommended|useful|适合|适用|推荐";
 
-const NO_EFFECT: &[&str] = &[
-    "useless",
-    "pointless",
-    "ineffective",
-    "无效",
-    "没用",
-    "没有用",
-    "徒劳",
-];
+const NO_EFFECT: Words = "useless|pointless|ineffective|无效|没用|没有用|徒劳";
 
-const TIME: &[&str] = &[
-    "time",
-    "run",
-    "runtime",
-    "job",
-    "performance",
-    "anything",
-    "much",
-    "时间",
-    "运行",
-    "作业",
-    "应用",
-    "性能",
-];
+const TIME: Words = "time|run|runtime|job|performance|anything|much|时间|运行|作业|应用|性能";

@@ -3,7 +3,7 @@
 use report::{Cause, ProblemType};
 
 use super::concepts::{is_conditional, is_modal, negation};
-use super::lexicon::{find_word, has_word, is_whole};
+use super::lexicon::{Words, find_word, has_word, is_whole};
 
 /// A mention of some causes in a clause.
 #[derive(Debug, Clone, PartialEq)]
@@ -25,59 +25,45 @@ pub(crate) enum Stance {
 }
 
 /// Common names of causes. With `true` the words alone affirm the cause.
-const CALLED: &[(&[Cause], bool, &[&str])] = &[
-    (SKEW, true, &["skew", "skewed", "data skew", "倾斜"]),
+const CALLED: &[(&[Cause], bool, Words)] = &[
+    (SKEW, true, "skew|skewed|data skew|倾斜"),
     (
         &[Cause::HeapPressure],
         false,
-        &["garbage collection", "gc", "垃圾回收"],
+        "garbage collection|gc|垃圾回收",
     ),
     (
         &[Cause::Spill],
         false,
-        &["spill", "spills", "spilling", "spilled", "落盘", "溢出"],
+        "spill|spills|spilling|spilled|落盘|溢出",
     ),
     (
         &[Cause::RedundantRepartition],
         false,
-        &["repartition", "repartitions", "repartitioning", "重新分区"],
+        "repartition|repartitions|repartitioning|重新分区",
     ),
-    (&[Cause::SmallFiles], false, &["small files", "小文件"]),
-    (
-        &[Cause::VertexRetries],
-        false,
-        &["retries", "retried", "重试"],
-    ),
+    (&[Cause::SmallFiles], false, "small files|小文件"),
+    (&[Cause::VertexRetries], false, "retries|retried|重试"),
     (
         &[Cause::SlowMachine],
         false,
-        &[
-            "slow machine",
-            "slow machines",
-            "slow node",
-            "慢机器",
-            "机器过慢",
-        ],
+        "slow machine|slow machines|slow node|慢机器|机器过慢",
     ),
-    (
-        &[Cause::QueueWait],
-        false,
-        &["queuing", "queue wait", "排队"],
-    ),
+    (&[Cause::QueueWait], false, "queuing|queue wait|排队"),
     (
         &[Cause::JoinExplosion],
         false,
-        &["join explosion", "cartesian", "膨胀"],
+        "join explosion|cartesian|膨胀",
     ),
     (
         &[Cause::CpuBoundUdo, Cause::UserCodeFailure],
         false,
-        &["user code", "udf", "用户代码"],
+        "user code|udf|用户代码",
     ),
     (
         &[Cause::Misestimate, Cause::MemoryEstimateTooLow],
         false,
-        &["misestimate", "wrong estimate", "估计错误"],
+        "misestimate|wrong estimate|估计错误",
     ),
 ];
 
@@ -90,69 +76,15 @@ const SKEW: &[Cause] = &[
 ];
 
 /// Words that turn the name of something measured into a cause.
-const BLAMES: &[&str] = &[
-    "problem",
-    "cause",
-    "causes",
-    "caused by",
-    "because",
-    "due to",
-    "slow",
-    "suffers",
-    "heavy",
-    "bottleneck",
-    "excessive",
-    "too many",
-    "too much",
-    "dominates",
-    "slows",
-    "redundant",
-    "unnecessary",
-    "多余",
-    "原因",
-    "导致",
-    "由于",
-    "因为",
-    "慢",
-    "问题",
-    "瓶颈",
-    "过高",
-    "过多",
-    "严重",
-    "拖慢",
-    "造成",
-];
+const BLAMES: Words = "problem|cause|causes|caused by|because|due to|slow|suffers|heavy|bottleneck|excessive|too many|too much|\
+     dominates|slows|redundant|unnecessary|多余|原因|导致|由于|因为|慢|问题|瓶颈|过高|过多|严重|拖慢|造成";
 
 /// Words behind a cause that deny it.
-const DENIED_BEHIND: &[&str] = &[
-    "is ruled out",
-    "ruled out",
-    "refuted",
-    "is not",
-    "are not",
-    "was not",
-    "were not",
-    "isn't",
-    "aren't",
-    "不成立",
-    "已排除",
-    "被排除",
-    "不存在",
-    "不是",
-];
+const DENIED_BEHIND: Words = "is ruled out|ruled out|refuted|is not|are not|was not|were not|isn't|aren't|不成立|已排除|被排除|不存在|不是";
 
 /// Words before a cause that deny it.
-const DENIED_BEFORE: &[&str] = &[
-    "rule out",
-    "rules out",
-    "ruled out",
-    "rather than",
-    "instead of",
-    "free of",
-    "排除",
-    "而不是",
-    "而非",
-];
+const DENIED_BEFORE: Words =
+    "rule out|rules out|ruled out|rather than|instead of|free of|排除|而不是|而非";
 
 /// The causes that a clause names; `heading` is the stance of a heading above it.
 pub(crate) fn mentions(lower: &str, heading: Option<Stance>) -> Vec<Mention> {
@@ -177,13 +109,8 @@ pub(crate) fn mentions(lower: &str, heading: Option<Stance>) -> Vec<Mention> {
             });
         }
     }
-    let shuffle = [
-        "excessive shuffle",
-        "过多 shuffle",
-        "过多的 shuffle",
-        "过多shuffle",
-    ];
-    if let Some(at) = find_word(lower, &shuffle) {
+    let shuffle = "excessive shuffle|过多 shuffle|过多的 shuffle|过多shuffle";
+    if let Some(at) = find_word(lower, shuffle) {
         let is_shuffle = |c: &Cause| c.problem_type() == ProblemType::ExcessiveShuffle;
         found.push(Mention {
             causes: Cause::ALL.iter().copied().filter(is_shuffle).collect(),
@@ -239,6 +166,6 @@ fn stance(lower: &str, at: usize, length: usize) -> Stance {
 /// A heading's stance on the causes listed below it.
 pub(crate) fn heading(lower: &str) -> Option<Stance> {
     let is_heading = lower.trim_end().ends_with([':', '：']);
-    let denies = has_word(lower, &["rule out", "rules out", "ruled out", "排除"]);
+    let denies = has_word(lower, "rule out|rules out|ruled out|排除");
     (is_heading && denies).then_some(Stance::Denied)
 }

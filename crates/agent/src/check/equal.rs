@@ -1,7 +1,7 @@
 //! When a number of a text equals a fact's value, and when a number is no claim.
 
 use super::ledger::{Fact, Value};
-use super::lexicon::has_word;
+use super::lexicon::{Words, has_word};
 use super::mention::{Clause, Phrase};
 use super::quantity::{Bound, Quantity, Unit};
 
@@ -57,9 +57,7 @@ pub(super) fn groups(text: &str, clause: &Clause) -> Vec<Group> {
 }
 
 /// Words that speak of the job at hand.
-const OF_JOB: &[&str] = &[
-    "the job", "this job", "the run", "this run", "作业", "应用", "本次",
-];
+const OF_JOB: Words = "the job|this job|the run|this run|作业|应用|本次";
 
 /// Whether a clause may quote the experience that has a value: it says so, and does not speak of this job.
 pub(super) fn lends(clause: &Clause, fact: &Fact, quantity: &Quantity) -> bool {
@@ -81,9 +79,7 @@ pub(super) fn is_free(text: &str, phrase: &Phrase, quantity: &Quantity) -> bool 
         .trim_end()
         .to_lowercase();
     let is_assigned = before.ends_with('=')
-        || ["set", "设置", "设为", "调到", "raise", "increase", "lower"]
-            .iter()
-            .any(|word| has_word(&before, &[word]) && before.contains('.'));
+        || before.contains('.') && has_word(&before, "set|设置|设为|调到|raise|increase|lower");
     let is_rest = ["and", "另外", "还有"]
         .iter()
         .any(|word| before.ends_with(word));

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use report::{Suggestion, Text};
 
 use super::ledger::Ledger;
+use super::mention::Clause;
 use crate::found::Found;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -13,6 +14,8 @@ pub(crate) enum Kind {
     Unverified,
     /// Facts contradict it.
     Contradiction,
+    /// It denies the program's verdict or a finding.
+    Denial,
 }
 
 #[derive(Debug, Clone, PartialEq)]
@@ -21,6 +24,17 @@ pub(crate) struct Fault {
     pub(crate) at: usize,
     pub(crate) kind: Kind,
     pub(crate) remark: Text,
+}
+
+impl Clause {
+    /// The fault of a clause that facts contradict.
+    pub(super) fn contradicts(&self, remark: Text) -> Fault {
+        Fault {
+            at: self.span.end,
+            kind: Kind::Contradiction,
+            remark,
+        }
+    }
 }
 
 /// Judges texts about one job.

@@ -4,105 +4,40 @@ use std::ops::Range;
 
 use super::amount::{Quantity, Unit};
 
+/// Words with `|` between them; where it is allowed, one that ends with `*` may go on.
+pub(super) type Words = &'static str;
+
 /// Words that make a number approximate.
-pub(super) const HEDGES: &[&str] = &[
-    "about",
-    "around",
-    "roughly",
-    "approximately",
-    "nearly",
-    "almost",
-    "some",
-    "~",
-    "≈",
-    "大约",
-    "约",
-    "近",
-    "接近",
-    "大概",
-    "将近",
-];
+pub(super) const HEDGES: Words =
+    "about|around|roughly|approximately|nearly|almost|some|~|≈|大约|约|近|接近|大概|将近";
 
 /// Words before a limit that the value stays below.
-pub(super) const BELOW_BEFORE: &[&str] = &[
-    "below",
-    "under",
-    "less than",
-    "fewer than",
-    "lower than",
-    "smaller than",
-    "<",
-    "<=",
-    "≤",
-    "不到",
-    "低于",
-    "少于",
-    "小于",
-    "不足",
-];
+pub(super) const BELOW_BEFORE: Words =
+    "below|under|less than|fewer than|lower than|smaller than|<|<=|≤|不到|低于|少于|小于|不足";
 
 /// Words before a limit that the value exceeds.
-pub(super) const ABOVE_BEFORE: &[&str] = &[
-    "above",
-    "over",
-    "more than",
-    "exceeds",
-    "exceeding",
-    "greater than",
-    "higher than",
-    "larger than",
-    ">",
-    ">=",
-    "≥",
-    "超过",
-    "高于",
-    "多于",
-    "大于",
-];
+pub(super) const ABOVE_BEFORE: Words = "above|over|more than|exceeds|exceeding|greater than|higher than|larger than|>|>=|≥|超过|高于|多于|大于";
 
 /// Words behind an amount that make it a decrease.
-pub(super) const DOWN_AFTER: &[&str] = &[
-    "less", "lower", "smaller", "fewer", "below", "under", "shorter", "faster",
-];
+pub(super) const DOWN_AFTER: Words = "less|lower|smaller|fewer|below|under|shorter|faster";
 
 /// Words before an amount that make it a decrease.
-pub(super) const DOWN_BEFORE: &[&str] = &[
-    "低",
-    "少",
-    "小",
-    "短",
-    "快",
-    "减少",
-    "降低",
-    "下降",
-    "缩短",
-    "down by",
-    "drops by",
-    "lower by",
-    "shrinks by",
-];
+pub(super) const DOWN_BEFORE: Words =
+    "低|少|小|短|快|减少|降低|下降|缩短|down by|drops by|lower by|shrinks by";
 
 /// Nouns followed by a number that is part of a name.
-pub(super) const INDEXED: &[&str] = &[
-    "stage", "task", "vertex", "executor", "job", "machine", "attempt", "round", "step", "think",
-    "阶段", "顶点", "任务", "轮", "第",
-];
+pub(super) const INDEXED: Words =
+    "stage|task|vertex|executor|job|machine|attempt|round|step|think|阶段|顶点|任务|轮|第";
 
 /// Numbers as words; longer ones first where one contains another.
-pub(super) const WORDS: &[(&str, f64)] = &[
-    ("two thirds", 2.0 / 3.0),
-    ("two-thirds", 2.0 / 3.0),
-    ("three quarters", 0.75),
-    ("three-quarters", 0.75),
-    ("a third", 1.0 / 3.0),
-    ("one third", 1.0 / 3.0),
-    ("a quarter", 0.25),
-    ("one quarter", 0.25),
+pub(super) const WORDS: &[(Words, f64)] = &[
+    ("two thirds|two-thirds", 2.0 / 3.0),
+    ("three quarters|three-quarters", 0.75),
+    ("a third|one third", 1.0 / 3.0),
+    ("a quarter|one quarter", 0.25),
     ("a fifth", 0.2),
     ("half", 0.5),
-    ("twice", 2.0),
-    ("double", 2.0),
-    ("doubles", 2.0),
+    ("twice|double|doubles", 2.0),
     ("triple", 3.0),
     ("tenfold", 10.0),
     ("two", 2.0),
@@ -144,40 +79,19 @@ pub(super) fn is_multiple(word: &str) -> bool {
 /// The unit that a text begins with: what it counts, its factor, another factor, and its length.
 type Found = (Unit, f64, Option<f64>, usize);
 
-const UNITS: &[(&str, Unit, f64, Option<f64>)] = &[
-    ("milliseconds", Unit::Seconds, 1e-3, None),
-    ("millisecond", Unit::Seconds, 1e-3, None),
-    ("ms", Unit::Seconds, 1e-3, None),
-    ("毫秒", Unit::Seconds, 1e-3, None),
-    ("seconds", Unit::Seconds, 1.0, None),
-    ("second", Unit::Seconds, 1.0, None),
-    ("secs", Unit::Seconds, 1.0, None),
-    ("sec", Unit::Seconds, 1.0, None),
-    ("s", Unit::Seconds, 1.0, None),
-    ("秒", Unit::Seconds, 1.0, None),
-    ("minutes", Unit::Seconds, 60.0, None),
-    ("minute", Unit::Seconds, 60.0, None),
-    ("mins", Unit::Seconds, 60.0, None),
-    ("min", Unit::Seconds, 60.0, None),
-    ("分钟", Unit::Seconds, 60.0, None),
-    ("分", Unit::Seconds, 60.0, None),
-    ("hours", Unit::Seconds, 3600.0, None),
-    ("hour", Unit::Seconds, 3600.0, None),
-    ("hrs", Unit::Seconds, 3600.0, None),
-    ("h", Unit::Seconds, 3600.0, None),
-    ("小时", Unit::Seconds, 3600.0, None),
-    ("days", Unit::Seconds, 86_400.0, None),
-    ("天", Unit::Seconds, 86_400.0, None),
-    ("%", Unit::Ratio, 0.01, None),
-    ("percent", Unit::Ratio, 0.01, None),
-    ("per cent", Unit::Ratio, 0.01, None),
-    ("百分点", Unit::Ratio, 0.01, None),
-    ("×", Unit::Ratio, 1.0, None),
-    ("x", Unit::Ratio, 1.0, None),
-    ("times", Unit::Ratio, 1.0, None),
-    ("-fold", Unit::Ratio, 1.0, None),
-    ("fold", Unit::Ratio, 1.0, None),
-    ("倍", Unit::Ratio, 1.0, None),
+const UNITS: &[(Words, Unit, f64, Option<f64>)] = &[
+    (
+        "milliseconds|millisecond|ms|毫秒",
+        Unit::Seconds,
+        1e-3,
+        None,
+    ),
+    ("seconds|second|secs|sec|s|秒", Unit::Seconds, 1.0, None),
+    ("minutes|minute|mins|min|分钟|分", Unit::Seconds, 60.0, None),
+    ("hours|hour|hrs|h|小时", Unit::Seconds, 3600.0, None),
+    ("days|天", Unit::Seconds, 86_400.0, None),
+    ("%|percent|per cent|百分点", Unit::Ratio, 0.01, None),
+    ("×|x|times|-fold|fold|倍", Unit::Ratio, 1.0, None),
     ("kib", Unit::Bytes, 1024.0, None),
     ("mib", Unit::Bytes, 1_048_576.0, None),
     ("gib", Unit::Bytes, 1_073_741_824.0, None),
@@ -186,41 +100,20 @@ const UNITS: &[(&str, Unit, f64, Option<f64>)] = &[
     ("mb", Unit::Bytes, 1e6, Some(1_048_576.0)),
     ("gb", Unit::Bytes, 1e9, Some(1_073_741_824.0)),
     ("tb", Unit::Bytes, 1e12, Some(1_099_511_627_776.0)),
-    ("bytes", Unit::Bytes, 1.0, None),
-    ("byte", Unit::Bytes, 1.0, None),
-    ("b", Unit::Bytes, 1.0, None),
-    ("字节", Unit::Bytes, 1.0, None),
+    ("bytes|byte|b|字节", Unit::Bytes, 1.0, None),
 ];
 
 /// Counted things, by their words.
-const NOUNS: &[(&str, Unit)] = &[
-    ("rows", Unit::Rows),
-    ("row", Unit::Rows),
-    ("records", Unit::Rows),
-    ("行", Unit::Rows),
-    ("记录", Unit::Rows),
-    ("vertices", Unit::Vertices),
-    ("vertex", Unit::Vertices),
-    ("tasks", Unit::Vertices),
-    ("task", Unit::Vertices),
-    ("顶点", Unit::Vertices),
-    ("任务", Unit::Vertices),
-    ("stages", Unit::Count("stages")),
-    ("阶段", Unit::Count("stages")),
-    ("files", Unit::Count("files")),
-    ("文件", Unit::Count("files")),
-    ("columns", Unit::Count("columns")),
-    ("列", Unit::Count("columns")),
-    ("partitions", Unit::Count("partitions")),
-    ("分区", Unit::Count("partitions")),
-    ("executors", Unit::Count("executors")),
-    ("executor", Unit::Count("executors")),
-    ("distinct values", Unit::Count("values")),
-    ("values", Unit::Count("values")),
-    ("不同值", Unit::Count("values")),
-    ("值", Unit::Count("values")),
-    ("tokens", Unit::Count("tokens")),
-    ("令牌", Unit::Count("tokens")),
+const NOUNS: &[(Words, Unit)] = &[
+    ("rows|row|records|行|记录", Unit::Rows),
+    ("vertices|vertex|tasks|task|顶点|任务", Unit::Vertices),
+    ("stages|阶段", Unit::Count("stages")),
+    ("files|文件", Unit::Count("files")),
+    ("columns|列", Unit::Count("columns")),
+    ("partitions|分区", Unit::Count("partitions")),
+    ("executors|executor", Unit::Count("executors")),
+    ("distinct values|values|不同值|值", Unit::Count("values")),
+    ("tokens|令牌", Unit::Count("tokens")),
     ("lines", Unit::Count("lines")),
     ("attempts", Unit::Count("attempts")),
 ];
@@ -236,19 +129,23 @@ pub(super) fn unit(rest: &str, has_magnitude: bool) -> Option<Found> {
         return counted;
     }
     // After a magnitude only a thing that is counted follows; `63.0 M s` is no duration.
-    let units = UNITS.iter().filter(|_| !has_magnitude);
-    let mut fitting = units.filter(|(word, ..)| begins(trimmed, word));
-    let (word, unit, factor, other) = fitting.find(|(word, ..)| !is_other_word(trimmed, word))?;
-    Some((*unit, *factor, *other, skipped + word.len()))
+    let mut units = UNITS.iter().filter(|_| !has_magnitude);
+    let fits = |word: &&str| begins(trimmed, word) && !is_other_word(trimmed, word);
+    units.find_map(|(words, unit, factor, other)| {
+        let word = words.split('|').find(fits)?;
+        Some((*unit, *factor, *other, skipped + word.len()))
+    })
 }
 
 fn counted(text: &str) -> Option<(Unit, usize)> {
     let measure = MEASURES.iter().find(|m| text.starts_with(**m));
     let rest = measure.map_or(text, |m| &text[m.len()..]);
     let noun = rest.trim_start();
-    let (word, unit) = NOUNS.iter().find(|(word, _)| begins(noun, word))?;
     let skipped = text.len() - noun.len();
-    Some((*unit, skipped + word.len()))
+    NOUNS.iter().find_map(|(words, unit)| {
+        let word = words.split('|').find(|word| begins(noun, word))?;
+        Some((*unit, skipped + word.len()))
+    })
 }
 
 /// Chinese words that begin like a unit.
@@ -312,7 +209,7 @@ pub(super) fn names_lines(text: &str, span: &Range<usize>, last: Option<&Quantit
         let rest = rest.trim_start_matches(|c: char| c.is_ascii_digit() || " –-—".contains(c));
         before.ends_with('第') && rest.starts_with('行')
     };
-    follows || ends_with_word(before, &["line", "lines"]) || is_ordinal()
+    follows || ends_with_word(before, "line|lines") || is_ordinal()
 }
 
 /// Whether a word of a text is not part of a longer one.
@@ -325,13 +222,13 @@ pub(super) fn is_whole(text: &str, span: &Range<usize>) -> bool {
 }
 
 /// Whether a text ends with one of some words.
-pub(super) fn ends_with_word(text: &str, words: &[&str]) -> bool {
+pub(super) fn ends_with_word(text: &str, words: &str) -> bool {
     ending(text, words).is_some()
 }
 
-fn ending(text: &str, words: &[&str]) -> Option<usize> {
+fn ending(text: &str, words: &str) -> Option<usize> {
     let text = text.trim_end();
-    words.iter().find_map(|word| {
+    words.split('|').find_map(|word| {
         let start = text.len().checked_sub(word.len())?;
         let tail = text.get(start..)?;
         (tail.eq_ignore_ascii_case(word) && is_whole(text, &(start..text.len()))).then_some(start)
@@ -339,21 +236,22 @@ fn ending(text: &str, words: &[&str]) -> Option<usize> {
 }
 
 /// A text without the word that it ends with.
-pub(super) fn without_word<'t>(text: &'t str, words: &[&str]) -> &'t str {
+pub(super) fn without_word<'t>(text: &'t str, words: &str) -> &'t str {
     ending(text, words).map_or(text, |start| text[..start].trim_end())
 }
 
-pub(super) fn starts_with_word(text: &str, words: &[&str]) -> bool {
-    words.iter().any(|word| begins(text, word))
+pub(super) fn starts_with_word(text: &str, words: &str) -> bool {
+    words.split('|').any(|word| begins(text, word))
 }
 
 /// Where a text contains one of some words: English ones as whole words.
-pub(super) fn find_word(lower: &str, words: &[&str]) -> Option<usize> {
-    words.iter().filter_map(|word| find_one(lower, word)).min()
+pub(super) fn find_word(lower: &str, words: &str) -> Option<usize> {
+    let places = words.split('|').filter_map(|word| find_one(lower, word));
+    places.min()
 }
 
-pub(super) fn has_word(lower: &str, words: &[&str]) -> bool {
-    words.iter().any(|word| find_one(lower, word).is_some())
+pub(super) fn has_word(lower: &str, words: &str) -> bool {
+    words.split('|').any(|word| find_one(lower, word).is_some())
 }
 
 /// A word that ends with `*` may go on.

@@ -7,7 +7,7 @@ use job::Job;
 
 use super::causes::{self, Mention, Stance};
 use super::concepts::{Concepts, Mood};
-use super::lexicon::ends_with_word;
+use super::lexicon::{Words, ends_with_word};
 use super::quantity::{Quantity, Unit, quantities};
 use crate::facts::StepInput;
 use crate::wording::{is_id, words};
@@ -315,12 +315,10 @@ impl Clause {
 }
 
 /// Words before the name of a table.
-const TABLE_BEFORE: &[&str] = &["of", "table", "from", "with", "input", "表", "输入"];
+const TABLE_BEFORE: Words = "of|table|from|with|input|表|输入";
 
 /// Words before the name of a column.
-const COLUMN_BEFORE: &[&str] = &[
-    "on", "by", "column", "columns", "key", "keys", "按", "列", "键", "按键",
-];
+const COLUMN_BEFORE: Words = "on|by|column|columns|key|keys|按|列|键|按键";
 
 /// Stages that are called by their number: `Stage 4`, `阶段 4`.
 fn numbered_stages(clause: &mut Clause, part: &str, entities: &Entities) {
@@ -347,23 +345,7 @@ fn is_identifier(word: &str) -> bool {
 }
 
 /// Words that begin another statement.
-const PARTS: [&str; 15] = [
-    " but ",
-    " while ",
-    " whereas ",
-    " because ",
-    " since ",
-    " although ",
-    " and is ",
-    " and are ",
-    " and was ",
-    " and does ",
-    " and has ",
-    " and loses ",
-    " and saves ",
-    " and costs ",
-    " so that ",
-];
+const PARTS: Words = " but | while | whereas | because | since | although | and is | and are | and was | and does | and has | and loses | and saves | and costs | so that ";
 
 /// Phrases end at commas and at words that contrast two statements; text in parentheses belongs to the surrounding phrase.
 fn phrases(text: &str, span: &Range<usize>, numbers: &[Quantity]) -> Vec<Phrase> {
@@ -383,7 +365,7 @@ fn phrases(text: &str, span: &Range<usize>, numbers: &[Quantity]) -> Vec<Phrase>
             ends.push(at);
         }
     }
-    for word in PARTS {
+    for word in PARTS.split('|') {
         ends.extend(part.match_indices(word).map(|(at, _)| at));
     }
     ends.push(part.len());

@@ -39,7 +39,7 @@ use crate::prompts;
 use crate::step::StepId;
 use report::{Language, Localize, ProblemType, Suggestion, Text, Verdict, text};
 
-use judge::{Basis, Judge, Kind};
+use judge::{Basis, Fault, Judge, Kind};
 use ledger::Ledger;
 use names::Names;
 use news::Told;
@@ -305,11 +305,10 @@ impl<'a> Checker<'a> {
     fn mark(&mut self, text: &mut String, about: &[String]) {
         let (marks, claims) = self.marks(text, about);
         self.outcome.claims += u32::try_from(claims).unwrap_or(u32::MAX);
-        let denies = marks.iter().any(|m| m.is_denial);
+        let denies = marks.iter().any(|m| m.kind == Kind::Denial);
         if denies || marks.len() * 2 > claims {
-            self.outcome
-                .remarks
-                .extend(marks.into_iter().map(|m| m.remark));
+            let remarks: Vec<String> = marks.into_iter().map(|m| self.say(m.remark)).collect();
+            self.outcome.remarks.extend(remarks);
             return self.leave_out(text);
         }
         let mut marks = marks.into_iter().peekable();
@@ -319,11 +318,12 @@ impl<'a> Checker<'a> {
             let mut contradicts = false;
             while let Some(mark) = marks.next_if(|mark| mark.at <= piece.end) {
                 kept.push_str(&text[at..mark.at]);
-                kept.push_str(mark.mark);
+                kept.push_str(mark.kind.mark(self.input.facts.language));
                 at = mark.at;
-                contradicts |= mark.contradicts;
-                self.outcome.unverified += u32::from(!mark.contradicts);
-                self.outcome.remarks.push(mark.remark);
+                let is_unverified = mark.kind == Kind::Unverified;
+                contradicts |= !is_unverified;
+                self.outcome.unverified += u32::from(is_unverified);
+                self.outcome.remarks.push(self.say(mark.remark));
             }
             kept.push_str(&text[at..piece.end]);
             if contradicts {
@@ -404,64 +404,38 @@ impl<'a> Checker<'a> {
     /// The faults of a text, in short lines; empty if it has no faults.
     pub fn faults_of(&self, text: &str, about: &[String]) -> Vec<String> {
         let (marks, _) = self.marks(text, about);
-        marks.into_iter().map(|mark| mark.remark).collect()
+        marks
+            .into_iter()
+            .map(|mark| self.say(mark.remark))
+            .collect()
     }
 
-    /// The marks of a text in the order of their places, and the number of its claims.
-    fn marks(&self, text: &str, about: &[String]) -> (Vec<Mark>, usize) {
-        let language = self.input.facts.language;
-        let mut marks: Vec<Mark> = Vec::new();
-        for at in verdict::contradictions(text, &self.input.facts.found) {
-            let remark = text!(
+    /// The faults of a text in the order of their places, and the number of its claims.
+    fn marks(&self, text: &str, about: &[String]) -> (Vec<Fault>, usize) {
+        let denials = verdict::contradictions(text, &self.input.facts.found);
+        let denials = denials.into_iter().map(|at| Fault {
+            at,
+            kind: Kind::Denial,
+            remark: text!(
                 "有一句话与程序的判断相矛盾",
                 "a sentence contradicts the program's verdict"
-            );
-            let mark = language.select("〔与程序的判断矛盾〕", " [contradicts the verdict]");
-            let remark = self.say(remark);
-            marks.push(Mark {
-                at,
-                mark,
-                remark,
-                is_denial: true,
-                contradicts: true,
-            });
-        }
-        for unknown in self.names.unknown(text) {
-            let name = &text[unknown.span.clone()];
-            let what = Text {
-                zh: in_chinese(unknown.what),
-                en: unknown.what,
-            };
-            let remark = text!(
-                "{what} `{name}` 未知",
-                "{what} `{name}` is not known",
-                what = what
-            );
-            marks.push(Mark {
+            ),
+        });
+        let unknown = self.names.unknown(text).into_iter().map(|unknown| {
+            let (name, (zh, en)) = (&text[unknown.span.clone()], unknown.what);
+            Fault {
                 at: outside_quotes(text, unknown.span.end),
-                mark: mark_of(language),
-                remark: self.say(remark),
-                is_denial: false,
-                contradicts: false,
-            });
-        }
+                kind: Kind::Unverified,
+                remark: text!("{zh} `{name}` 未知", "{en} `{name}` is not known"),
+            }
+        });
+        let mut marks: Vec<Fault> = denials.chain(unknown).collect();
         let (faults, claims) = self.judge.faults(text, about);
         for fault in faults {
-            let mark = match fault.kind {
-                Kind::Unverified => mark_of(language),
-                Kind::Contradiction => contradiction_mark(language),
-            };
             let at = outside_quotes(text, fault.at);
-            let remark = self.say(fault.remark);
             // One mark is enough at one place.
             if marks.iter().all(|m| m.at != at) {
-                marks.push(Mark {
-                    at,
-                    mark,
-                    remark,
-                    is_denial: false,
-                    contradicts: fault.kind == Kind::Contradiction,
-                });
+                marks.push(Fault { at, ..fault });
             }
         }
         marks.sort_by_key(|mark| mark.at);
@@ -478,27 +452,15 @@ fn says_something(conclusion: &Conclusion) -> bool {
     }
 }
 
-/// The claimed kind of a name, in Chinese.
-fn in_chinese(what: &str) -> &'static str {
-    match what {
-        "id" => "编号",
-        "experience" => "经验",
-        "cause" => "原因",
-        "stage" => "阶段",
-        "file" => "文件",
-        "hint" => "提示",
-        _ => "名称",
+impl Kind {
+    /// The mark behind a claim.
+    fn mark(self, language: Language) -> &'static str {
+        match self {
+            Kind::Unverified => mark_of(language),
+            Kind::Contradiction => contradiction_mark(language),
+            Kind::Denial => language.select("〔与程序的判断矛盾〕", " [contradicts the verdict]"),
+        }
     }
-}
-
-/// A fault at a place in a text.
-struct Mark {
-    at: usize,
-    mark: &'static str,
-    remark: String,
-    /// It denies the program's verdict or a finding.
-    is_denial: bool,
-    contradicts: bool,
 }
 
 /// The mark behind a claim that the facts contradict.

@@ -8,11 +8,14 @@ use report::Cause;
 
 use crate::wording::{is_id, words};
 
+/// The claimed kind of a name, in Chinese and in English.
+type What = (&'static str, &'static str);
+
 /// A name that is not known, and what it claims to be.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Unknown {
     pub(super) span: Range<usize>,
-    pub(super) what: &'static str,
+    pub(super) what: What,
 }
 
 /// Every name that an answer may use.
@@ -84,33 +87,37 @@ impl Names {
             let overlaps =
                 known.any(|u: &Unknown| u.span.start < span.end && span.start < u.span.end);
             if is_identifier(inside) && !overlaps && !self.knows(inside) && !is_hint(inside) {
-                found.push(Unknown { span, what: "name" });
+                found.push(Unknown {
+                    span,
+                    what: ("名称", "name"),
+                });
             }
         }
         found.sort_by_key(|u| u.span.start);
         found
     }
 
-    fn fault_of(&self, text: &str, span: &Range<usize>, word: &str) -> Option<&'static str> {
+    fn fault_of(&self, text: &str, span: &Range<usize>, word: &str) -> Option<What> {
         if is_id(word) {
-            return (!self.knows_id(word)).then_some("id");
+            return (!self.knows_id(word)).then_some(("编号", "id"));
         }
         if word.contains(".md#") || word.contains(".md") && word.contains('/') {
-            return (!self.knows_chunk(word)).then_some("experience");
+            return (!self.knows_chunk(word)).then_some(("经验", "experience"));
         }
         if is_cause(word) {
             let code = word.trim_end_matches('.');
-            return (Cause::from_code(code).is_none() && !self.knows(word)).then_some("cause");
+            return (Cause::from_code(code).is_none() && !self.knows(word))
+                .then_some(("原因", "cause"));
         }
         if is_stage(word) {
-            return (!self.knows(word)).then_some("stage");
+            return (!self.knows(word)).then_some(("阶段", "stage"));
         }
         let lower = word.to_lowercase();
         if FILE_ENDINGS.iter().any(|end| lower.ends_with(end)) {
-            return (!self.knows(word)).then_some("file");
+            return (!self.knows(word)).then_some(("文件", "file"));
         }
         if is_called_hint(text, span, word) {
-            return (!is_hint(word) && !self.knows(word)).then_some("hint");
+            return (!is_hint(word) && !self.knows(word)).then_some(("提示", "hint"));
         }
         None
     }
@@ -185,7 +192,9 @@ mod tests {
             ],
         );
         let unknown = names.unknown(text).into_iter();
-        unknown.map(|u| (text[u.span].to_owned(), u.what)).collect()
+        unknown
+            .map(|u| (text[u.span].to_owned(), u.what.1))
+            .collect()
     }
 
     #[test]

@@ -15,34 +15,8 @@ const SHORT: usize = 3;
 const COPIED: f64 = 0.5;
 
 /// Texts that stand for an empty one.
-const PLACEHOLDERS: &[&str] = &[
-    "",
-    "n a",
-    "na",
-    "none",
-    "null",
-    "nil",
-    "no",
-    "yes",
-    "unknown",
-    "not applicable",
-    "not available",
-    "not specified",
-    "not provided",
-    "tbd",
-    "todo",
-    "nothing",
-    "empty",
-    "string",
-    "text",
-    "无",
-    "暂无",
-    "没有",
-    "未知",
-    "不适用",
-    "未提供",
-    "空",
-];
+const PLACEHOLDERS: &str = "|n a|na|none|null|nil|no|yes|unknown|not applicable|not available|not specified|not provided|tbd|todo|nothing|\
+     empty|string|text|无|暂无|没有|未知|不适用|未提供|空";
 
 /// The runs of words that the reader has seen.
 #[derive(Debug, Default, Clone)]
@@ -80,7 +54,10 @@ impl Told {
                 .collect();
             // "Evidence: E1, E2" is no statement either.
             let is_list = words.len() < units.len() && words.len() < 2;
-            let is_placeholder = is_list || PLACEHOLDERS.contains(&words.join(" ").as_str());
+            let is_placeholder = is_list
+                || PLACEHOLDERS
+                    .split('|')
+                    .any(|known| known == words.join(" "));
             let is_known = said.is_copy(&units) || !may_repeat && self.is_copy(&units);
             if !is_placeholder && !is_known {
                 kept.push_str(piece);

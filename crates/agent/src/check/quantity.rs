@@ -251,13 +251,16 @@ fn bare(text: &str, span: Range<usize>) -> Option<Figure> {
 fn words(text: &str) -> Vec<(Range<usize>, f64)> {
     let lower = text.to_ascii_lowercase();
     let mut found: Vec<(Range<usize>, f64)> = Vec::new();
-    for (word, value) in WORDS {
+    let each = WORDS
+        .iter()
+        .flat_map(|(words, value)| words.split('|').map(move |word| (word, *value)));
+    for (word, value) in each {
         for (at, _) in lower.match_indices(word) {
             let span = at..at + word.len();
             let overlaps =
                 |(other, _): &(Range<usize>, f64)| other.start < span.end && span.start < other.end;
             if lexicon::is_whole(&lower, &span) && !found.iter().any(overlaps) {
-                found.push((span, *value));
+                found.push((span, value));
             }
         }
     }

@@ -5,118 +5,37 @@ use std::ops::Range;
 
 use report::Verdict;
 
+use super::lexicon::Words;
 use crate::found::Found;
 
 /// Phrases for "the job is fine".
-const ALL_IS_WELL: &[&str] = &[
-    "job is healthy",
-    "job is fine",
-    "job is ok",
-    "job is normal",
-    "job is in good shape",
-    "job has no problem",
-    "job has no issue",
-    "run is healthy",
-    "run is fine",
-    "nothing is wrong",
-    "nothing needs to change",
-    "nothing needs to be changed",
-    "nothing to fix",
-    "no change is needed",
-    "no changes are needed",
-    "no problem was found",
-    "no problems were found",
-    "作业正常",
-    "作业健康",
-    "作业是健康的",
-    "作业没有问题",
-    "作业没有性能问题",
-    "运行正常",
-    "一切正常",
-    "没有发现问题",
-    "不存在性能问题",
-    "无需修改",
-    "无需改动",
-    "不需要修改",
-];
+const ALL_IS_WELL: Words = "job is healthy|job is fine|job is ok|job is normal|job is in good shape|job has no problem|job has no issue|\
+     run is healthy|run is fine|nothing is wrong|nothing needs to change|nothing needs to be changed|nothing to fix|\
+     no change is needed|no changes are needed|no problem was found|no problems were found|作业正常|作业健康|\
+     作业是健康的|作业没有问题|作业没有性能问题|运行正常|一切正常|没有发现问题|不存在性能问题|无需修改|无需改动|\
+     不需要修改";
 
 /// Phrases for "a finding does not count", if it is named in the same sentence.
-const DOES_NOT_COUNT: &[&str] = &[
-    "ignore",
-    "disregard",
-    "dismiss",
-    "false alarm",
-    "false positive",
-    "is wrong",
-    "are wrong",
-    "is incorrect",
-    "are incorrect",
-    "is not a problem",
-    "is no problem",
-    "is not real",
-    "does not apply",
-    "忽略",
-    "误报",
-    "不成立",
-    "不是问题",
-    "不正确",
-    "可以不管",
-    "无需处理",
-];
+const DOES_NOT_COUNT: Words = "ignore|disregard|dismiss|false alarm|false positive|is wrong|are wrong|is incorrect|are incorrect|\
+     is not a problem|is no problem|is not real|does not apply|忽略|误报|不成立|不是问题|不正确|可以不管|无需处理";
 
 /// All findings at once.
-const FINDINGS: &[&str] = &[
-    "the findings",
-    "all findings",
-    "these findings",
-    "上述发现",
-    "这些发现",
-    "所有发现",
-];
+const FINDINGS: Words = "the findings|all findings|these findings|上述发现|这些发现|所有发现";
 
 /// Words that make a statement conditional: "if F1 is wrong", "once it is fixed, the job is healthy".
-const CONDITIONS: &[&str] = &[
-    "if ",
-    "once ",
-    "unless ",
-    "would ",
-    "except ",
-    "apart from ",
-    "otherwise ",
-    "如果",
-    "若",
-    "除了",
-    "除此",
-    "解决后",
-    "之后",
-    "的话",
-];
+const CONDITIONS: Words =
+    "if |once |unless |would |except |apart from |otherwise |如果|若|除了|除此|解决后|之后|的话";
 
 /// Words that negate the words behind them.
-const NEGATIONS: &[&str] = &[
-    "not ",
-    "not be ",
-    "n't ",
-    "n't be ",
-    "never ",
-    "cannot ",
-    "cannot be ",
-    "不能",
-    "不要",
-    "不可",
-    "不应",
-    "不会",
-    "并非",
-    "并不",
-    "不能说",
-];
+const NEGATIONS: Words =
+    "not |not be |n't |n't be |never |cannot |cannot be |不能|不要|不可|不应|不会|并非|并不|不能说";
 
 /// Where each sentence ends that contradicts the verdict.
 pub(super) fn contradictions(text: &str, found: &Found) -> Vec<usize> {
     let mut ends = Vec::new();
     for (start, end) in sentences(text) {
         let sentence = text[start..end].to_lowercase();
-        if CONDITIONS.iter().any(|word| sentence.contains(word)) {
+        if CONDITIONS.split('|').any(|word| sentence.contains(word)) {
             continue;
         }
         let denies_all = found.verdict != Verdict::Healthy && says(&sentence, ALL_IS_WELL);
@@ -126,7 +45,8 @@ pub(super) fn contradictions(text: &str, found: &Found) -> Vec<usize> {
             let mut words = sentence.split(|c| !is_part(c));
             words.any(|word| word == id) || sentence.contains(finding.cause.code())
         });
-        let names_all = !found.findings.is_empty() && FINDINGS.iter().any(|f| sentence.contains(f));
+        let names_all =
+            !found.findings.is_empty() && FINDINGS.split('|').any(|f| sentence.contains(f));
         if denies_all || (names_finding || names_all) && says(&sentence, DOES_NOT_COUNT) {
             ends.push(end);
         }
@@ -135,11 +55,13 @@ pub(super) fn contradictions(text: &str, found: &Found) -> Vec<usize> {
 }
 
 /// Whether a sentence contains one of the phrases and does not turn it around.
-fn says(sentence: &str, phrases: &[&str]) -> bool {
-    let mut places = phrases.iter().filter_map(|phrase| sentence.find(phrase));
+fn says(sentence: &str, phrases: Words) -> bool {
+    let mut places = phrases
+        .split('|')
+        .filter_map(|phrase| sentence.find(phrase));
     places.any(|at| {
         let before = &sentence[..at];
-        !NEGATIONS.iter().any(|word| before.ends_with(word))
+        !NEGATIONS.split('|').any(|word| before.ends_with(word))
     })
 }
 

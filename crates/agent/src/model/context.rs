@@ -120,7 +120,7 @@ pub(super) fn build(
         let (kept, last) = COMMON.split_at(COMMON.len() - LAST_CUTS);
         let mut common = fitting.cut(kept, share, |f| f.common(task))?;
         let room = left.saturating_sub(tokens(&common));
-        let mut own = fitting.cut(&OF_STEP, room, |f| f.step(task, form))?;
+        let mut own = fitting.cut(OF_STEP, room, |f| f.step(task, form))?;
         if tokens(&own) > room {
             let room = left.saturating_sub(tokens(&own));
             common = fitting.cut(kept, room, |f| f.common(task))?;
@@ -140,91 +140,47 @@ pub(super) fn build(
     })
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Cut {
-    LongFiles,
-    Files,
-    FarScript,
-    LongExperience,
-    FurtherExperience,
-    LongMemory,
-    Columns,
-    LongStages,
-    LongCode,
-    OtherStages,
-    FurtherEvidence,
-    FurtherTables,
-    FurtherFiles,
-    Diffs,
-    Code,
-    Script,
-}
-
 /// A cut, and its name in the prompt and the report.
 type Named = (Cut, &'static str, &'static str);
 
-/// The cuts of the part that is common to all steps, in their order.
-const COMMON: [Named; 9] = [
-    (
-        Cut::Columns,
-        "输入列的统计信息",
-        "statistics of columns of the inputs",
-    ),
-    (
-        Cut::LongStages,
-        "与发现无关的阶段的细节",
-        "details of stages without a finding",
-    ),
-    (
-        Cut::LongCode,
-        "用户代码中较远的行",
-        "code away from the lines that matter",
-    ),
-    (
-        Cut::OtherStages,
-        "与发现无关的阶段",
-        "stages without a finding",
-    ),
-    (Cut::FurtherTables, "部分输入", "some of the inputs"),
-    (
-        Cut::FarScript,
-        "与发现无关的脚本行",
-        "script lines away from the findings",
-    ),
-    (Cut::FurtherEvidence, "次要证据", "minor evidence"),
-    (Cut::Code, "用户代码", "the code"),
-    (Cut::Script, "脚本", "the script"),
-];
+/// The parts that can be cut, in the order of the cuts.
+macro_rules! cuts {
+    ($($(#[$doc:meta])* $list:ident { $($cut:ident $zh:literal, $en:literal;)* })*) => {
+        #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+        enum Cut {
+            $($($cut,)*)*
+        }
+        $($(#[$doc])* const $list: &[Named] = &[$((Cut::$cut, $zh, $en)),*];)*
+    };
+}
+
+cuts! {
+    /// The cuts of the part that is common to all steps.
+    COMMON {
+        Columns "输入列的统计信息", "statistics of columns of the inputs";
+        LongStages "与发现无关的阶段的细节", "details of stages without a finding";
+        LongCode "用户代码中较远的行", "code away from the lines that matter";
+        OtherStages "与发现无关的阶段", "stages without a finding";
+        FurtherTables "部分输入", "some of the inputs";
+        FarScript "与发现无关的脚本行", "script lines away from the findings";
+        FurtherEvidence "次要证据", "minor evidence";
+        Code "用户代码", "the code";
+        Script "脚本", "the script";
+    }
+    /// The cuts of the part that only the step sees.
+    OF_STEP {
+        LongFiles "文件的后半部分", "the later part of files";
+        Files "文件内容", "the content of files";
+        LongExperience "经验的后半部分", "the later part of experience";
+        FurtherExperience "排名靠后的经验", "experience of lower rank";
+        Diffs "建议的 diff", "diffs of suggestions";
+        LongMemory "前面结论的细节", "details of earlier conclusions";
+        FurtherFiles "部分未读文件的名字", "names of some unread files";
+    }
+}
 
 /// The last cuts of [`COMMON`], made only after everything else that belongs to the step has been cut.
 const LAST_CUTS: usize = 3;
-
-/// The cuts of the part that only the step sees, in their order.
-const OF_STEP: [Named; 7] = [
-    (Cut::LongFiles, "文件的后半部分", "the later part of files"),
-    (Cut::Files, "文件内容", "the content of files"),
-    (
-        Cut::LongExperience,
-        "经验的后半部分",
-        "the later part of experience",
-    ),
-    (
-        Cut::FurtherExperience,
-        "排名靠后的经验",
-        "experience of lower rank",
-    ),
-    (Cut::Diffs, "建议的 diff", "diffs of suggestions"),
-    (
-        Cut::LongMemory,
-        "前面结论的细节",
-        "details of earlier conclusions",
-    ),
-    (
-        Cut::FurtherFiles,
-        "部分未读文件的名字",
-        "names of some unread files",
-    ),
-];
 
 #[derive(Serialize)]
 struct Context<'a> {
@@ -442,18 +398,11 @@ impl Fitting {
         let stages = rows::fit(&mut outline.stages, budget);
         let tables = rows::fit(&mut outline.tables, budget);
         (self.stages_left, self.tables_left) = (stages.dropped, tables.dropped);
-        for (left, zh, en) in [
-            (
-                stages,
-                "次要阶段的细节",
-                "details of stages that matter less",
-            ),
-            (
-                tables,
-                "次要输入的细节",
-                "details of inputs that matter less",
-            ),
-        ] {
+        let names = [
+            ("次要阶段的细节", "details of stages that matter less"),
+            ("次要输入的细节", "details of inputs that matter less"),
+        ];
+        for (left, (zh, en)) in [stages, tables].into_iter().zip(names) {
             if left != rows::Left::default() {
                 self.cuts.push(language.select(zh, en).to_owned());
             }

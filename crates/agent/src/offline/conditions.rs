@@ -10,39 +10,25 @@ use crate::found::Found;
 const MOST: usize = 4;
 
 /// Words of conditions, and the cause that they describe.
-const WORDS: [(Cause, &[&str]); 11] = [
+const WORDS: [(Cause, &str); 11] = [
     (
         Cause::NullOrDefaultKey,
-        &[
-            "null",
-            "placeholder",
-            "default value",
-            "空值",
-            "占位",
-            "默认值",
-        ],
+        "null|placeholder|default value|空值|占位|默认值",
     ),
-    (Cause::SlowMachine, &["machine", "executor is slow", "机器"]),
-    (Cause::HeapPressure, &["garbage", "垃圾回收"]),
-    (Cause::Spill, &["spill", "落盘"]),
-    (Cause::QueueWait, &["queue", "waits for tokens", "排队"]),
-    (Cause::CpuBoundUdo, &["user code", "用户代码"]),
-    (Cause::SmallFiles, &["small files", "小文件"]),
-    (Cause::JoinExplosion, &["explo", "膨胀"]),
-    (Cause::Misestimate, &["estimate", "估计"]),
-    (Cause::LateFilter, &["filter could", "过滤太晚"]),
-    (Cause::VertexRetries, &["retries", "attempts", "重试"]),
+    (Cause::SlowMachine, "machine|executor is slow|机器"),
+    (Cause::HeapPressure, "garbage|垃圾回收"),
+    (Cause::Spill, "spill|落盘"),
+    (Cause::QueueWait, "queue|waits for tokens|排队"),
+    (Cause::CpuBoundUdo, "user code|用户代码"),
+    (Cause::SmallFiles, "small files|小文件"),
+    (Cause::JoinExplosion, "explo|膨胀"),
+    (Cause::Misestimate, "estimate|估计"),
+    (Cause::LateFilter, "filter could|过滤太晚"),
+    (Cause::VertexRetries, "retries|attempts|重试"),
 ];
 
 /// Hints that a condition may name.
-const HINTS: [&str; 6] = [
-    "SKEWJOIN",
-    "SKEWFACTOR",
-    "BROADCAST",
-    "ROWCOUNT",
-    "PARTITIONCOUNT",
-    "LOWDISTINCTNESS",
-];
+const HINTS: &str = "SKEWJOIN|SKEWFACTOR|BROADCAST|ROWCOUNT|PARTITIONCOUNT|LOWDISTINCTNESS";
 
 /// Share of a run below which a passage calls a cost small.
 const SMALL: f64 = 0.05;
@@ -61,11 +47,11 @@ pub(super) fn compared(passages: &[Passage], finding: &Finding, facts: &Facts) -
 
 fn decided(condition: &str, finding: &Finding, facts: &Facts) -> Option<Text> {
     let lower = condition.to_lowercase();
-    let by_hint = HINTS.into_iter().find(|hint| condition.contains(hint));
+    let by_hint = HINTS.split('|').find(|hint| condition.contains(hint));
     let (holds, because) = match by_hint {
         Some(hint) => by_script(hint, finding, facts)?,
         None => {
-            let describes = |words: &[&str]| words.iter().any(|word| lower.contains(word));
+            let describes = |words: &str| words.split('|').any(|word| lower.contains(word));
             let causes = WORDS.iter().filter(|(_, words)| describes(words));
             let cause = causes
                 .map(|(cause, _)| *cause)

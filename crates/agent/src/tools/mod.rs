@@ -62,55 +62,34 @@ struct Argument {
 #[derive(Deserialize, JsonSchema)]
 struct Nothing {}
 
-/// The tools that THINK 4 offers, described in a language.
-pub(crate) fn offered(language: Language) -> Vec<ToolSpec> {
-    vec![
-        spec::<Nothing>(
-            language,
-            "list_files",
-            "作业目录中的文件：大小、内容、是否已读。",
-            "Files of the job folder: size, what they hold, whether they have been read.",
-        ),
-        spec::<Files>(
-            language,
-            "read_files",
-            "用解析器读取作业目录中的文件，每轮最多三个，最重要的在前。`file` 是列表中的文件名；`part` 为阶段、算子、表或类的名称、原文的行号（如 `120-180`）、表示从头给出原文的 `raw`，或表示全部内容摘要的 null；`reason` 是它能判定什么。",
-            "Reads files of the job folder through their parsers, at most three a turn, most important first. `file` is a listed name; `part` the name of a stage, operator, table or class, lines of the text such as `120-180`, `raw` for the text from its beginning, or null for a digest of all; `reason` what it would decide.",
-        ),
-        spec::<Argument>(
-            language,
-            "analyze_script",
-            "脚本的语句、提示和数据流；参数：行号（如 12-18）或行集，留空表示全部。",
-            "Statements, hints and data flow of the script; argument: lines such as 12-18, a rowset, or empty for all.",
-        ),
-        spec::<Argument>(
-            language,
-            "table_metadata",
-            "表的行数、字节数、存储方式和高频值；参数：表名，留空表示全部。",
-            "Rows, bytes, layout and frequent values of a table; argument: its name, or empty for all.",
-        ),
-        spec::<Argument>(
-            language,
-            "explain_codegen",
-            "C# 类、运行它的算子、对应的脚本表达式，以及每行的耗时操作；参数：类名（给出代码），留空表示全部。",
-            "C# classes with the operators that run them, the script expressions behind them and what costs time per row; argument: a class for its body, or empty for all.",
-        ),
-        spec::<Argument>(
-            language,
-            "search_experience",
-            "检索同类作业的经验；参数：检索词。",
-            "Experience with such jobs; argument: search words.",
-        ),
-        spec::<Check>(
-            language,
-            SUBMIT,
-            "提交结论，结束这一步。",
-            "Ends this step with its conclusion.",
-        ),
-    ]
+/// Each tool: its arguments, its name, and its description.
+macro_rules! tools {
+    ($($arguments:ident $name:literal $zh:literal, $en:literal;)*) => {
+        /// The tools that THINK 4 offers, described in a language.
+        pub(crate) fn offered(language: Language) -> Vec<ToolSpec> {
+            vec![$(spec::<$arguments>($name, language.select($zh, $en))),*]
+        }
+    };
 }
 
-fn spec<T: JsonSchema>(language: Language, name: &str, zh: &str, en: &str) -> ToolSpec {
+tools! {
+    Nothing "list_files" "作业目录中的文件：大小、内容、是否已读。",
+        "Files of the job folder: size, what they hold, whether they have been read.";
+    Files "read_files" "用解析器读取作业目录中的文件，每轮最多三个，最重要的在前。`file` 是列表中的文件名；`part` 为阶段、算子、表或类的名称、原文的行号（如 `120-180`）、表示从头给出原文的 `raw`，或表示全部内容摘要的 null；`reason` 是它能判定什么。",
+        "Reads files of the job folder through their parsers, at most three a turn, most important first. `file` is a listed name; `part` the name of a stage, operator, table or class, lines of the text such as `120-180`, `raw` for the text from its beginning, or null for a digest of all; `reason` what it would decide.";
+    Argument "analyze_script" "脚本的语句、提示和数据流；参数：行号（如 12-18）或行集，留空表示全部。",
+        "Statements, hints and data flow of the script; argument: lines such as 12-18, a rowset, or empty for all.";
+    Argument "table_metadata" "表的行数、字节数、存储方式和高频值；参数：表名，留空表示全部。",
+        "Rows, bytes, layout and frequent values of a table; argument: its name, or empty for all.";
+    Argument "explain_codegen" "C# 类、运行它的算子、对应的脚本表达式，以及每行的耗时操作；参数：类名（给出代码），留空表示全部。",
+        "C# classes with the operators that run them, the script expressions behind them and what costs time per row; argument: a class for its body, or empty for all.";
+    Argument "search_experience" "检索同类作业的经验；参数：检索词。",
+        "Experience with such jobs; argument: search words.";
+    Check "submit_check" "提交结论，结束这一步。",
+        "Ends this step with its conclusion.";
+}
+
+fn spec<T: JsonSchema>(name: &str, description: &str) -> ToolSpec {
     let mut schema = schema::strict_schema_of::<T>();
     if schema.get("properties").is_none() {
         // Not every provider takes an object without them.
@@ -120,7 +99,7 @@ fn spec<T: JsonSchema>(language: Language, name: &str, zh: &str, en: &str) -> To
     }
     ToolSpec {
         name: name.to_owned(),
-        description: language.select(zh, en).to_owned(),
+        description: description.to_owned(),
         schema,
     }
 }

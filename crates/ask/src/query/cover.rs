@@ -7,6 +7,7 @@ use report::{SegmentKind, StaticText};
 use crate::Asked;
 use crate::intent::Intent;
 use crate::phrases::Quantity;
+use crate::subject::Subject;
 use crate::wording::Wording;
 use crate::words::{ALL, Scan, Thing, Word, length, word};
 
@@ -37,6 +38,7 @@ const SPOKEN: &[(Word, &[&str])] = &[
     (Arrived, &["registered", "就绪"]),
     (Who, &["submi", "提交", "process", "reduc", "executor", "exception", "异常", "run by", "运行"]),
     (When, &["submi", "after", "提交", "后", "registered", "就绪"]),
+    (Noun(Stage), &["stage", "阶段", "sv"]),
     (Noun(Cache), &["cache", "缓存"]),
     (Noun(Column), &["column", "列", "key", "键", "on "]),
     (Noun(Executor), &["executor", "slot", "槽"]),
@@ -202,7 +204,8 @@ pub(crate) fn leaves_out(run: &Asked<'_>, intent: &Intent, answer: &str) -> bool
         [first @ SparkJob, ..] | [first @ Who, ..] | [first @ When, ..] => is_spoken(first),
         words => words.iter().any(is_spoken),
     };
-    let words = Wording::of(&intent.text);
+    // a class of the user's own is no definition
+    let words = Wording::of(&intent.text.replace("自定义", ""));
     let only_explains = words.has(
         "解释|定义|含义|意思",
         "explain|define|definition|meaning|means",
@@ -211,6 +214,27 @@ pub(crate) fn leaves_out(run: &Asked<'_>, intent: &Intent, answer: &str) -> bool
         "why|slow*|fail*|problem*|took|takes|happened|time",
     );
     only_explains || lacking(intent, answer).is_some() || !scan.phrases.iter().all(says)
+}
+
+/// Whether a question that names no quantity asks for more than an overview of the things that it names.
+pub(crate) fn is_more_than_overview(intent: &Intent) -> bool {
+    let scan = Scan::of(&intent.text);
+    let is_part = |s: &Subject| {
+        matches!(
+            s,
+            Subject::Stage(_) | Subject::Operator(..) | Subject::Input(_)
+        )
+    };
+    let is_content = |w: &Word| {
+        matches!(
+            w,
+            Kind(_) | Noun(Operator) | Number | Rate | Who | When | Passed | Estimated | Share
+        )
+    };
+    intent.asks_nothing()
+        && intent.causes.is_empty()
+        && intent.subjects.iter().any(is_part)
+        && scan.words.iter().any(is_content)
 }
 
 /// Unknown words of an open question.

@@ -68,7 +68,8 @@ impl Fact<'_> {
 }
 
 /// Answers about the whole job that are facts of their own.
-const ANSWERS: [Quantity; 6] = [
+const ANSWERS: [Quantity; 7] = [
+    Quantity::Place,
     Quantity::Account,
     Quantity::Stages,
     Quantity::Cost,
@@ -113,6 +114,7 @@ pub(super) fn all<'a>(
     let mut add = |fact, text: String| facts.push((fact, Features::of_text(&text)));
     of_report(run, &mut add);
     of_words(run, wording, &mut add);
+    let mut add = |fact, text: String| facts.push((fact, Features::of_words(&text)));
     of_run(run, names, &mut add);
     facts
 }
@@ -238,7 +240,7 @@ fn of_run<'a>(run: &'a Asked<'a>, names: &[&'a str], add: &mut impl FnMut(Fact<'
         ),
         (
             Fact::Attempts,
-            "失败 重试 尝试 原因 报错 机器 failed attempt attempts retried retry reason reasons error errors machine host lost message",
+            "失败 重试 尝试 原因 报错 错误 信息 消息 常见 机器 common frequent failed attempt attempts retried retry reason reasons error errors machine host lost message",
         ),
         (Fact::Cache, "缓存 cache cached persist persisted caching"),
         (

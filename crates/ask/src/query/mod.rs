@@ -145,13 +145,8 @@ impl<'a> Query<'a> {
         self.scan.has(word)
     }
 
-    /// Whether it asks for a time.
     fn is_time(&self) -> bool {
-        let amounts = [Mean, Median, Most, Least, Share, Spread, Apart, Times];
-        // "how many tasks ran" asks for no time
-        let is_count = self.has(Number) && self.names(Thing::Vertex);
-        let runs = self.has(Run) && (self.scan.has_any(&amounts) || self.has(Number) && !is_count);
-        self.has(Time) || runs
+        self.scan.is_time()
     }
 
     fn names(&self, thing: Thing) -> bool {
@@ -227,7 +222,7 @@ impl<'a> Query<'a> {
             return self.keys(said, entity, &rows);
         }
         if measures == [&book::PLANNED] {
-            return self.unfinished(said, &rows);
+            return origin::unfinished(said, self.run);
         }
         let has_stage = self.subjects.iter().any(|s| matches!(s, Subject::Stage(_)));
         if entity == Entity::Stage && !has_stage && self.is_of_vertex() && !measures.is_empty() {
@@ -246,7 +241,7 @@ impl<'a> Query<'a> {
         if measures == [&book::VERTICES] && has_stage {
             let stages = rows.iter().filter_map(|row| row.stage);
             let stages = stages.map(|at| &self.run.summary.stages[at]);
-            stages.for_each(|stage| origin::vertices(said, self.run, stage, self.intent));
+            stages.for_each(|stage| origin::vertices(said, self.run, stage, true));
             return true;
         }
         if self.keys(said, entity, &rows) {
@@ -255,6 +250,10 @@ impl<'a> Query<'a> {
             }
             return true;
         }
+        let is_total = entity == Entity::Exchange && self.has(Sum);
+        if measures.is_empty() && is_total && self.subjects == [Subject::Job] {
+            return self.of_job(said, &[&book::SHUFFLED]);
+        }
         if measures.is_empty() {
             return self.count(said, entity, &rows);
         }
@@ -262,10 +261,7 @@ impl<'a> Query<'a> {
             return self.of_job(said, &measures);
         }
         let of_files = entity == Entity::Input && self.names(Thing::File) && self.has(Bytes);
-        if of_files && self.scan.has_any(&[Mean, Each]) {
-            return self.per_file(said, &rows);
-        }
-        if self.has(Rate) {
+        if self.has(Rate) || of_files && self.scan.has_any(&[Mean, Each]) {
             return self.rate(said, &rows, &measures);
         }
         let is_condition = self.scan.has_any(&[Number, Which]) && self.names(Thing::Stage);
@@ -278,43 +274,7 @@ impl<'a> Query<'a> {
         let stages = rows.iter().filter_map(|row| row.stage);
         let stages = stages.filter(|_| measures.contains(&&book::FAILED));
         stages.for_each(|at| record::attempts(said, &self.run.summary.stages[at]));
-        self.sizes(said, &rows);
         is_said
-    }
-
-    /// Says the bytes of outputs: their stages have them, unless other stages read these too.
-    fn sizes(&self, said: &mut Said<'_>, rows: &[Row<'_>]) {
-        let writes = |row: &Row<'_>| row.operator.is_some_and(|o| o.kind == "output");
-        if self.entity() == Entity::Operator && !self.has(Rows) && rows.iter().all(writes) {
-            let mut stages = self.rows(Entity::Stage);
-            let out_of = &self.run.channels().out_of;
-            stages.retain(|row| row.stage.is_some_and(|at| out_of[at].is_empty()));
-            self.say(said, &stages, &[&book::BYTES_WRITTEN]);
-        }
-    }
-
-    /// Says how many vertices of stages did not run to their end.
-    fn unfinished(&self, said: &mut Said<'_>, rows: &[Row<'_>]) -> bool {
-        let planned = |row: &&Row<'_>| {
-            let both = row
-                .values
-                .get(&book::PLANNED)
-                .zip(row.values.get(&book::VERTICES));
-            both.is_some_and(|(planned, ended)| planned > ended)
-        };
-        let stages = rows.iter().filter(planned).filter_map(|row| row.stage);
-        let begun = said.len();
-        for at in stages {
-            origin::vertices(said, self.run, &self.run.summary.stages[at], self.intent);
-        }
-        let is_known = |row: &Row<'_>| row.values.get(&book::PLANNED).is_some();
-        if said.len() == begun && rows.iter().any(is_known) {
-            said.say(text!(
-                "所有顶点都运行到结束",
-                "All vertices ran to their end"
-            ));
-        }
-        said.len() > begun
     }
 
     /// Says how many executors were lost, when and why.

@@ -13,7 +13,7 @@ use crate::subject::Subject;
 use crate::wording::Wording;
 use crate::words::Word::*;
 use crate::words::{Scan, Thing};
-use crate::{Asked, mention, stage, thing, verdict};
+use crate::{Asked, mention, stage, thing};
 
 /// Facts of one answer.
 const TOLD: usize = 3;
@@ -51,13 +51,11 @@ pub(crate) fn answer(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) -> b
     let expressions = names.iter().filter(|name| name.contains(['<', '>', '=']));
     let text = expressions.fold(intent.text.clone(), |text, part| text.replace(part, " "));
     let weigher = Weigher::new(pieces(&text), features);
-    if asks_for_absence(&query) || weigher.is_foreign() || weigher.is_empty() && !is_named {
+    let is_foreign = weigher.is_foreign() && names.is_empty();
+    if asks_for_absence(&query) || is_foreign || weigher.is_empty() && !is_named {
         return false;
     }
     let begun = said.len();
-    if verdict::skew(said, run, intent) {
-        return true;
-    }
     if intent.asks_why {
         let is_place = |s: &&Subject| matches!(s, Subject::Stage(_) | Subject::Operator(..));
         let places = intent.subjects.iter().filter(is_place);
@@ -78,6 +76,13 @@ pub(crate) fn answer(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) -> b
             "No record answers exactly this; the nearest records follow"
         ));
     }
+    // the statement of a name says what it computes
+    let is_amount = query.scan.has_any(&[Number, Rows, Time, Bytes, Data]);
+    for subject in intent.subjects.iter().filter(|_| !is_amount) {
+        if let Subject::Lines(first, last) = subject {
+            thing::quote(said, run, *first, *last);
+        }
+    }
     let mut preface = said.len();
     told.iter().for_each(|at| query.tell(said, &facts[*at].0));
     // "how many clicks does the filter let through?"
@@ -91,16 +96,16 @@ pub(crate) fn answer(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) -> b
         let asks_nothing = weigher.is_empty() && !intent.is_polar;
         said.truncate(begun);
         preface = begun;
-        if !is_named || !amounts(said, &query) {
-            let is_told = |s: &&Subject| !matches!(s, Subject::Stage(_)) || asks_nothing;
-            let subjects = query.subjects.iter().filter(is_told);
-            subjects.for_each(|subject| overview(said, run, subject, intent));
-        }
+        let is_told = |s: &&Subject| !matches!(s, Subject::Stage(_)) || asks_nothing;
+        let subjects = query.subjects.iter().filter(is_told);
+        subjects.for_each(|subject| overview(said, run, subject, intent));
     }
     if said.only_repeats(preface) {
         said.truncate(begun);
     }
-    if let Some(amount) = cover::lacking(intent, &said.text()).filter(|_| said.len() > begun) {
+    let is_told = said.len() > preface && intent.subjects != [Subject::Job];
+    let lacking = cover::lacking(intent, &said.text()).filter(|_| said.len() > begun);
+    if let Some(amount) = lacking.filter(|_| !(is_told && preface > begun)) {
         said.truncate(begun);
         said.say(text!(
             "没有文件给出这里所问的{amount}",
@@ -116,18 +121,6 @@ fn asks_for_absence(query: &Query<'_>) -> bool {
     let things = [Thing::Stage, Thing::Vertex, Thing::Operator, Thing::Input].map(Noun);
     let is_negative = query.has(Not) && query.has(Which) && !query.intent.asks_why;
     is_negative && query.scan.has_any(&things)
-}
-
-/// Says the amounts that the words of a question ask for. Returns false if they ask for none.
-fn amounts(said: &mut Said<'_>, query: &Query<'_>) -> bool {
-    let measures = query.measures(query.entity());
-    let mut rows = query.rows(query.entity());
-    rows.truncate(TOLD);
-    let is_asked = !measures.is_empty();
-    if is_asked && !(query.has(Passed) && passed::both(said, query, &rows)) {
-        query.say(said, &rows, &measures);
-    }
-    is_asked
 }
 
 /// The facts to tell, by their indices: named settings, the nearest facts, and the nearest one to the words left over.

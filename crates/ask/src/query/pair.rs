@@ -50,7 +50,20 @@ impl Query<'_> {
             let [a, b] = [expected, real].map(|m| row.values.get(m).unwrap_or(0.0).max(1.0));
             (a / b).max(b / a)
         };
-        rows.retain(|r| r.values.value(expected).is_some() && r.values.value(real).is_some());
+        let knows = |r: &Row<'_>, measure| r.values.value(measure).is_some();
+        let has_both = |r: &Row<'_>| knows(r, expected) && knows(r, real);
+        if !rows.iter().any(has_both) {
+            let estimated: Vec<Row<'_>> = rows.into_iter().filter(|r| knows(r, expected)).collect();
+            if estimated.is_empty() {
+                said.say(text!(
+                    "没有文件给出估计的行数",
+                    "No file gives the estimated rows"
+                ));
+                return true;
+            }
+            return self.say(said, &estimated, &[expected]);
+        }
+        rows.retain(has_both);
         rows.sort_by(|a, b| off(b).total_cmp(&off(a)));
         rows.truncate(RANKED);
         let vertex = self.run.vertex();
@@ -65,22 +78,7 @@ impl Query<'_> {
         })
     }
 
-    /// Says the mean size of the files of inputs.
-    pub(super) fn per_file(&self, said: &mut Said<'_>, rows: &[Row<'_>]) -> bool {
-        let vertex = self.run.vertex();
-        let (bytes, files) = (&book::STORED_BYTES, &book::STORED_FILES);
-        self.both(said, rows, [bytes, files], |name, size, count| {
-            text!(
-                "{name}：{files}共 {bytes}，平均每个 {mean}",
-                "{name}: {bytes} in {files}, {mean} each on average",
-                files = files.shown(count, vertex),
-                bytes = bytes.shown(size, vertex),
-                mean = bytes.shown(size / count, vertex)
-            )
-        })
-    }
-
-    /// Says rows or bytes per second.
+    /// Says rows or bytes per second, or bytes per file.
     pub(super) fn rate(
         &self,
         said: &mut Said<'_>,
@@ -92,18 +90,20 @@ impl Query<'_> {
         let amounts = amounts.filter(|m| matches!(m.unit, Unit::Rows | Unit::Bytes));
         let mut any = false;
         for measure in amounts {
-            let time = match measure.entity {
-                Entity::Stage => &book::SPAN,
-                _ => &book::OWN_TIME,
+            let (over, each, unit) = match measure.entity {
+                Entity::Input => (&book::STORED_FILES, text!("每个", "each on average"), 1.0),
+                Entity::Stage => (&book::SPAN, text!("每秒", "per second"), 1e3),
+                _ => (&book::OWN_TIME, text!("每秒", "per second"), 1e3),
             };
-            any |= self.both(said, rows, [measure, time], |name, amount, ms| {
+            any |= self.both(said, rows, [measure, over], |name, amount, n| {
                 text!(
-                    "{name}：{amount}，{title} {time}，每秒 {rate}",
-                    "{name}: {amount} in {time} of {title}, {rate} per second",
+                    "{name}：{amount}，{title} {over}，{each} {rate}",
+                    "{name}: {amount}, {over} ({title}), {rate} {each}",
                     amount = measure.shown(amount, vertex),
-                    time = time.shown(ms, vertex),
-                    title = time.title(vertex),
-                    rate = measure.shown(amount / ms * 1e3, vertex)
+                    over = over.shown(n, vertex),
+                    title = over.title(vertex),
+                    rate = measure.shown(amount / n * unit, vertex),
+                    each = each.clone()
                 )
             });
         }

@@ -3,6 +3,7 @@
 use report::measure::{Entity, Measure, book};
 
 use super::Query;
+use crate::amount::Amounts;
 use crate::subject::Subject;
 use crate::words::Thing;
 use crate::words::Word::*;
@@ -40,38 +41,10 @@ const WRITTEN: Statistics = [
     None,
 ];
 
-/// Which amounts a question is about.
-struct Amounts {
-    rows: bool,
-    bytes: bool,
-    read: bool,
-    written: bool,
-}
-
 impl Query<'_> {
     /// Whether it is about a single vertex: "the largest vertex".
     pub(super) fn is_of_vertex(&self) -> bool {
         self.names(Thing::Vertex) && self.has(Most) && !self.names(Thing::Stage)
-    }
-
-    fn amounts(&self) -> Amounts {
-        let has = |word| self.has(word);
-        // "the input of each vertex" is what it reads
-        let is_input = self.names(Thing::Input) && self.names(Thing::Vertex);
-        let (read, written) = (has(In) || is_input, has(Out));
-        let (data, rows) = (has(Data), has(Rows));
-        // "how much does it read", "which reads most"
-        let asks = [Number, Most, Least, Mean, Share];
-        let is_vague = (read || written) && self.scan.has_any(&asks) && !rows && !self.is_time();
-        // "how much does it read and write" asks for all four
-        let is_all = is_vague && read && written;
-        let is_all = is_all && !self.scan.has_any(&[Apart, Times]);
-        Amounts {
-            rows: rows || data || is_all,
-            bytes: has(Bytes) || data && !rows || is_vague,
-            read: read || !written,
-            written: written || !read,
-        }
     }
 
     /// The measures of a kind of thing that are asked for.
@@ -134,7 +107,7 @@ impl Query<'_> {
     }
 
     fn of_whole(&self) -> Vec<&'static Measure> {
-        let Amounts { rows, bytes, .. } = self.amounts();
+        let Amounts { rows, bytes, .. } = Amounts::of(&self.scan);
         // without a part of the job, only its inputs are meant by "read"
         if !self.has(In) || self.has(Out) {
             return Vec::new();
@@ -150,7 +123,7 @@ impl Query<'_> {
             bytes,
             read,
             written,
-        } = self.amounts();
+        } = Amounts::of(&self.scan);
         let has = |word| self.has(word);
         let vertex = self.names(Thing::Vertex);
         let is_amount = rows || bytes;
@@ -221,7 +194,7 @@ impl Query<'_> {
     }
 
     fn of_exchange(&self) -> Vec<&'static Measure> {
-        let Amounts { rows, bytes, .. } = self.amounts();
+        let Amounts { rows, bytes, .. } = Amounts::of(&self.scan);
         let partitions = self.names(Thing::Partition);
         let is_amount = self.scan.has_any(&[Rows, Bytes, Data]);
         let only_partitions = partitions && !is_amount;
@@ -235,7 +208,7 @@ impl Query<'_> {
     }
 
     fn of_input(&self) -> Vec<&'static Measure> {
-        let Amounts { rows, bytes, .. } = self.amounts();
+        let Amounts { rows, bytes, .. } = Amounts::of(&self.scan);
         let has = |word| self.has(word);
         if self.names(Thing::Partition) && !self.names(Thing::Input) {
             return match () {

@@ -24,8 +24,13 @@ pub(super) fn answer(said: &mut Said<'_>, query: &Query<'_>) -> bool {
         Noun(Thing::Stage),
         Noun(Thing::Vertex),
         Noun(Thing::Operator),
+        Noun(Thing::Column),
     ];
-    let is_written = query.has(Out) && asks && !is_number && !query.scan.has_any(&others);
+    let is_written = query.has(Out)
+        && asks
+        && !query.intent.is_polar
+        && !is_number
+        && !query.scan.has_any(&others);
     if is_written && written(said, query) {
         return true;
     }

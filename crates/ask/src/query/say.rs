@@ -10,8 +10,8 @@ use super::pair::{RANKED, apart};
 use super::rows::Row;
 use crate::said::{Said, names};
 use crate::subject::Subject;
-use crate::thing;
 use crate::words::{Thing, Word};
+use crate::{rank, record, thing};
 
 /// Things with a sentence of their own; more are listed in one sentence.
 const SENTENCES: usize = 2;
@@ -34,6 +34,15 @@ impl Query<'_> {
                 .iter()
                 .filter_map(|r| Some((r, r.values.value(measure)?)));
             let of_rows: Vec<_> = of_rows.collect();
+            let is_named = self
+                .scan
+                .phrases
+                .iter()
+                .any(|words| *words == [Word::Of(measure)]);
+            if of_rows.is_empty() && measures.len() > 1 && is_named {
+                self.unknown(said, rows, measure);
+                continue;
+            }
             known.extend(
                 of_rows
                     .iter()
@@ -45,8 +54,17 @@ impl Query<'_> {
                 }
                 continue;
             }
-            let numbers = of_rows.iter().map(|(row, value)| (*row, value.number()));
-            self.list(said, measure, &numbers.collect::<Vec<_>>());
+            let named = of_rows
+                .iter()
+                .map(|(row, value)| (row.name.clone(), *value));
+            rank::list(
+                said,
+                measure,
+                &named.collect::<Vec<_>>(),
+                LISTED,
+                false,
+                vertex,
+            );
         }
         self.combined(said, measures, &known);
         let of_vertex =
@@ -61,7 +79,9 @@ impl Query<'_> {
         if known.is_empty() && measures.iter().any(|m| m.entity == Entity::Input) {
             return false;
         }
-        self.unknown(said, rows, measures, known.is_empty());
+        if let (true, [_, ..], Some(measure)) = (known.is_empty(), rows, measures.first()) {
+            self.unknown(said, rows, measure);
+        }
         !rows.is_empty() && !measures.is_empty()
     }
 
@@ -104,30 +124,12 @@ impl Query<'_> {
     }
 
     /// Says that no file gives a measure.
-    fn unknown(
-        &self,
-        said: &mut Said<'_>,
-        rows: &[Row<'_>],
-        measures: &[&'static Measure],
-        is_unknown: bool,
-    ) {
-        let vertex = self.run.vertex();
-        if let (true, [row, others @ ..], Some(measure)) = (is_unknown, rows, measures.first()) {
-            let title = measure.title(vertex);
-            said.say(match others {
-                [] => text!(
-                    "没有文件给出 {name} 的{title}",
-                    "No file gives {title} of {name}",
-                    name = row.name,
-                    title = title
-                ),
-                _ => text!(
-                    "没有文件给出{title}",
-                    "No file gives {title}",
-                    title = title
-                ),
-            });
-        }
+    fn unknown(&self, said: &mut Said<'_>, rows: &[Row<'_>], measure: &'static Measure) {
+        let name = match rows {
+            [row] => Some(row.name.as_str()),
+            _ => None,
+        };
+        rank::unknown(said, measure, name, self.run.vertex());
     }
 
     /// Says the keys of operators and exchanges.
@@ -154,6 +156,16 @@ impl Query<'_> {
                 _ => None,
             });
         let known: Vec<String> = known.take(LISTED).collect();
+        if known.is_empty() {
+            let begun = said.len();
+            for row in rows.iter().take(SENTENCES) {
+                let own = row.operator.zip(row.stage);
+                own.iter().for_each(|(o, at)| {
+                    record::arguments(said, &self.run.summary.stages[*at].name, o);
+                });
+            }
+            return said.len() > begun;
+        }
         let shown = names(&known, said.language());
         if !known.is_empty() {
             said.say(match entity {
@@ -176,37 +188,6 @@ impl Query<'_> {
                 name = row.name
             ));
         }
-    }
-
-    /// Says values in one sentence.
-    pub(super) fn list(
-        &self,
-        said: &mut Said<'_>,
-        measure: &'static Measure,
-        rows: &[(&Row<'_>, f64)],
-    ) {
-        let (vertex, language) = (self.run.vertex(), said.language());
-        let mut ids = Vec::new();
-        let shown = rows.iter().take(LISTED).map(|(row, number)| {
-            let value = row.values.value(measure);
-            ids.extend(value.map(|v| said.evidence_of(measure, v, &row.name, vertex)));
-            let (name, n) = (&row.name, measure.shown(*number, vertex));
-            text!("{name}（{n}）", "{name} ({n})", n = n).into(language)
-        });
-        let mut shown: Vec<String> = shown.collect();
-        if let more @ 1.. = rows.len().saturating_sub(LISTED) {
-            shown.push(text!("另外 {more} 个", "{more} more").into(language));
-        }
-        let ids: Vec<String> = ids.into_iter().flatten().collect();
-        said.cite(
-            text!(
-                "{title}：{shown}",
-                "{title}: {shown}",
-                title = measure.title(vertex),
-                shown = names(&shown, language)
-            ),
-            &ids,
-        );
     }
 
     /// Says which things have most or least of a measure.
@@ -259,7 +240,8 @@ impl Query<'_> {
                 total = measure.shown(total, self.run.vertex())
             ));
         }
-        if let ([one, other], true) = (&rows[..], self.has(Word::Apart)) {
+        let compares = self.scan.has_any(&[Word::Apart, Word::Times]);
+        if let ([one, other, ..], true) = (&rows[..], compares) {
             let labels = [one, other].map(|row| text!("{name}", "{name}", name = row.name));
             apart(
                 said,
@@ -332,18 +314,14 @@ impl Query<'_> {
         for measure in measures {
             let known = rows
                 .iter()
-                .filter_map(|r| Some((r, r.values.get(measure)?)));
+                .filter_map(|r| Some((r.name.clone(), r.values.value(measure)?)));
             let known: Vec<_> = known.collect();
             let mut some = known.clone();
-            some.retain(|(_, n)| *n > 0.0);
-            some.sort_by(|a, b| b.1.total_cmp(&a.1));
+            some.retain(|(_, value)| value.number() > 0.0);
+            some.sort_by(|a, b| b.1.number().total_cmp(&a.1.number()));
             match (known.is_empty(), some.is_empty()) {
-                (true, _) => self.unknown(said, rows, &[measure], self.has(Word::Number)),
-                (false, true) => said.say(text!(
-                    "{title}：没有",
-                    "{title}: none",
-                    title = measure.title(self.run.vertex())
-                )),
+                (true, _) => self.unknown(said, rows, measure),
+                (false, true) => rank::none(said, measure, self.run.vertex()),
                 _ => {
                     said.say(text!(
                         "共 {count} 个阶段",
@@ -351,7 +329,7 @@ impl Query<'_> {
                         count = Number(some.len() as f64),
                         all = Number(rows.len() as f64)
                     ));
-                    self.list(said, measure, &some);
+                    rank::list(said, measure, &some, LISTED, false, self.run.vertex());
                 }
             }
         }
@@ -364,7 +342,7 @@ impl Query<'_> {
         let is_plain = |w: &Word| {
             matches!(
                 w,
-                Word::Number | Which | Noun(_) | Kind(_) | Sum | Each | Filler
+                Word::Number | Which | Noun(_) | Kind(_) | Sum | Each | Word::In | Filler
             )
         };
         let is_count =
@@ -374,6 +352,7 @@ impl Query<'_> {
             Entity::Exchange => Thing::Exchange,
             Entity::Executor => Thing::Executor,
             Entity::Execution => Thing::Execution,
+            Entity::Input if self.names(Thing::File) => Thing::File,
             _ => return false,
         };
         // "how many tasks does the shuffle stage have" counts no channels
@@ -410,5 +389,6 @@ fn is_of_one_input(row: &Row<'_>) -> bool {
 fn is_additive(measure: &Measure) -> bool {
     let of_one =
         measure.id.contains("mean") || measure.id.contains("max") || measure.id.contains("median");
-    !of_one && !matches!(measure.unit, Unit::Share | Unit::Ratio)
+    let is_point = measure.entity == Entity::Executor && measure.unit == Unit::Seconds;
+    !of_one && !is_point && !matches!(measure.unit, Unit::Share | Unit::Ratio)
 }

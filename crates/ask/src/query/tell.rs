@@ -177,7 +177,10 @@ impl<'a> Query<'a> {
                 is_first && (is_whole || self.subjects.contains(&Subject::Input(*at)))
             }
             Fact::Strategy => self.operators().any(|(.., o)| record::is_join(o)),
-            Fact::Arguments => !is_whole && self.operators().any(|(.., o)| !o.args.is_empty()),
+            Fact::Arguments => {
+                let is_named = !is_whole || self.keywords().next().is_some();
+                is_named && self.operators().any(|(.., o)| !o.args.is_empty())
+            }
             Fact::Written => {
                 (is_whole || self.operators().any(|(.., o)| record::is_output(o)))
                     && self.run.operators().any(record::is_output)
@@ -213,11 +216,9 @@ impl<'a> Query<'a> {
             Fact::Suggestion(suggestion) => thing::suggestion(said, run, &suggestion.id),
             Fact::Rule(rule) => {
                 let (title, because) = (rule.cause.title(), &rule.text);
-                let ids: Vec<String> = rule.evidence.iter().take(found::CITED).cloned().collect();
-                said.cite(
-                    text!("{title}：{because}", "{title}: {because}", title = title),
-                    &ids,
-                );
+                let ids = &rule.evidence[..rule.evidence.len().min(found::CITED)];
+                let sentence = text!("{title}：{because}", "{title}: {because}", title = title);
+                said.cite(sentence, ids);
             }
             Fact::Time(kind) => match self.stages().next() {
                 None => time::time_of(said, run, *kind, None),

@@ -6,7 +6,7 @@ use report::measure::{Entity, Measure, Unit};
 
 use crate::clauses::ASKING_ZH;
 use crate::words::Word::*;
-use crate::words::{ALL, Thing, Word, length, word};
+use crate::words::{ALL, Scan, Thing, Word, length, word};
 
 /// Statistics and directions: a measure with one that the question lacks fits less.
 const NARROWER: [Word; 7] = [Mean, Median, Most, Spread, Estimated, In, Out];
@@ -55,6 +55,17 @@ impl Features {
     pub(super) fn of_text(text: &str) -> Features {
         Features {
             all: terms(text).collect(),
+            ..Features::default()
+        }
+    }
+
+    /// The features of a text with the words of the vocabulary that it has.
+    pub(super) fn of_words(text: &str) -> Features {
+        let words = Scan::of(text).words.into_iter();
+        let named = words.filter(|w| matches!(w, Noun(_) | Kind(_) | Key | Place));
+        let terms = terms(text).collect::<Vec<_>>();
+        Features {
+            all: named.map(|word| key(&word)).chain(terms).collect(),
             ..Features::default()
         }
     }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use report::{Cause, JobEngine, Localize};
+use report::title_of;
 use serde::Serialize;
 
 use super::collect::{Collected, Job};
@@ -114,7 +114,9 @@ pub(super) fn json(collected: &Collected, words: Words) -> serde_json::Result<St
             .all
             .iter()
             .zip(0..)
-            .map(|(code, at)| cause(code, collected.engines.get(&at).copied().flatten(), words))
+            .map(|(code, at)| {
+                title_of(code, collected.engines.get(&at).copied().flatten(), words.0)
+            })
             .collect(),
         suggestions: &collected.suggestions.all,
         files: &collected.files.all,
@@ -138,10 +140,4 @@ pub(super) fn json(collected: &Collected, words: Words) -> serde_json::Result<St
     };
     let text = serde_json::to_string(&data)?;
     Ok(text.replace('<', "\\u003c").replace('>', "\\u003e"))
-}
-
-/// Title of a cause, in the words of an engine.
-fn cause(code: &str, engine: Option<JobEngine>, words: Words) -> String {
-    let title = Cause::from_code(code).map(|c| c.title_in(engine));
-    title.map_or_else(|| code.to_owned(), |title| title.localize(words.0))
 }

@@ -12,7 +12,7 @@ use report::Localize;
 use report::format::Seconds;
 use runs::compare::{ComparedRun, Origin};
 use runs::history::JobHistory;
-use server::{Analysis, Analyst, Error, ErrorKind, ReasonerChoice, Result, Session, Task};
+use server::{Analysis, Analyst, ReasonerChoice, Result, Session, Task, error};
 use tokio::runtime::Handle;
 use tokio_util::sync::CancellationToken;
 
@@ -73,11 +73,10 @@ fn one_job_where_needed(args: &Analyze) -> Result<()> {
     let wrong = one_only.into_iter().find(|(given, _)| *given);
     match wrong.filter(|_| args.jobs.len() > 1) {
         None => Ok(()),
-        Some((_, flag)) => {
-            let error = report::say!("`{flag}` 只能用于一个作业", "`{flag}` takes one job");
-            let hint = report::say!("请逐个分析作业", "analyze the jobs one by one");
-            Err(Error::new(ErrorKind::Usage, error).hint(hint))
-        }
+        Some((_, flag)) => Err(error!(
+            Usage: "`{flag}` 只能用于一个作业", "`{flag}` takes one job";
+            "请逐个分析作业", "analyze the jobs one by one"
+        )),
     }
 }
 

@@ -16,7 +16,7 @@ use crate::args::{CaseCommand, CaseFrom, Format};
 use crate::config::Config;
 use crate::exit::Exit;
 use crate::terminal::Terminal;
-use server::{Error, ErrorKind, Explain, Result};
+use server::{Error, ErrorKind, Explain, Result, error};
 
 /// Folder of the cases in the knowledge folder.
 const FOLDER: &str = "cases";
@@ -107,11 +107,10 @@ fn write(path: &Path, case: &NewCase, force: bool) -> Result<()> {
     written.map_err(|e| match e.kind() {
         io::ErrorKind::AlreadyExists => {
             let case = path.display();
-            let error = say!("案例 `{case}` 已存在", "the case `{case}` already exists");
-            Error::new(ErrorKind::Input, error).hint(say!(
-                "用 --force 覆盖，或用 --id NAME 另取名称",
-                "use --force to overwrite it, or --id NAME for another name"
-            ))
+            error!(
+                Input: "案例 `{case}` 已存在", "the case `{case}` already exists";
+                "用 --force 覆盖，或用 --id NAME 另取名称", "use --force to overwrite it, or --id NAME for another name"
+            )
         }
         _ => Error::from_source(ErrorKind::Input, &e).hint(say!(
             "请检查 `{path}` 是否可写",
@@ -210,26 +209,18 @@ fn in_knowledge(path: &Path) -> Result<(PathBuf, String)> {
         (Some(knowledge), Some(name)) => Ok((knowledge.to_path_buf(), format!("{FOLDER}/{name}"))),
         _ => {
             let path = path.display();
-            let error = say!(
-                "`{path}` 不在知识库的 `{FOLDER}` 目录中",
-                "`{path}` is not in the `{FOLDER}` folder of a knowledge folder"
-            );
-            Err(Error::new(ErrorKind::Usage, error).hint(say!(
-                "案例位于 KNOWLEDGE/cases/NAME.md",
-                "cases are KNOWLEDGE/cases/NAME.md"
-            )))
+            Err(error!(
+                Usage: "`{path}` 不在知识库的 `{FOLDER}` 目录中", "`{path}` is not in the `{FOLDER}` folder of a knowledge folder";
+                "案例位于 KNOWLEDGE/cases/NAME.md", "cases are KNOWLEDGE/cases/NAME.md"
+            ))
         }
     }
 }
 
 fn unreadable(path: &Path, error: &io::Error) -> Error {
     let path = path.display();
-    let error = say!(
-        "无法读取 `{path}`：{error}",
-        "`{path}` cannot be read: {error}"
-    );
-    Error::new(ErrorKind::Input, error).hint(say!(
-        "请检查名称；不给文件时检查知识库中的所有案例",
-        "check the name; without a file, every case in the knowledge folder is checked"
-    ))
+    error!(
+        Input: "无法读取 `{path}`：{error}", "`{path}` cannot be read: {error}";
+        "请检查名称；不给文件时检查知识库中的所有案例", "check the name; without a file, every case in the knowledge folder is checked"
+    )
 }

@@ -8,7 +8,7 @@ use server::{Documents, Result};
 use crate::args::ConfigCommand;
 use crate::config::{self, Config, Layers};
 use crate::exit::Exit;
-use crate::render::table::{Align, Table};
+use crate::render::table::{Table, columns};
 use crate::session;
 use crate::terminal::Terminal;
 
@@ -43,8 +43,8 @@ pub(crate) fn run(
                 "nothing is configured; all values are built-in (`--all` shows them)\n"
             );
         }
-        let heads = report::interface().select(["键", "值", "来源"], ["key", "value", "from"]);
-        let mut table = Table::new(&heads.map(|name| (name, Align::Left)));
+        let heads = report::interface().select("键|值|来源", "key|value|from");
+        let mut table = Table::new(&columns(heads));
         for (key, value, origin) in entries {
             table.row(vec![key, value, origin]);
         }

@@ -7,7 +7,7 @@ use crate::args::Doctor;
 use crate::config::Config;
 use crate::exit::Exit;
 use crate::terminal::Terminal;
-use server::{Error, ErrorKind, Explain, Result};
+use server::{ErrorKind, Explain, Result, error};
 
 pub(crate) fn run(args: &Doctor, config: &Config, terminal: &Terminal) -> Result<Exit> {
     let (name, profile) = config.llm.profile(args.llm.as_deref())?;
@@ -37,17 +37,10 @@ pub(crate) fn run(args: &Doctor, config: &Config, terminal: &Terminal) -> Result
 /// The key of a profile.
 pub(super) fn key(name: &str, profile: &Profile) -> Result<Option<SecretString>> {
     crate::keys::of_profile(profile).map_err(|reason| {
-        Error::new(
-            ErrorKind::Usage,
-            report::say!(
-                "无法取得配置 `{name}` 的密钥：{reason}",
-                "the key of profile `{name}` cannot be fetched: {reason}"
-            ),
+        error!(
+            Usage: "无法取得配置 `{name}` 的密钥：{reason}", "the key of profile `{name}` cannot be fetched: {reason}";
+            "请修正该配置的 `api_key_env` 或 `api_key_command`", "fix `api_key_env` or `api_key_command` of the profile"
         )
-        .hint(report::say!(
-            "请修正该配置的 `api_key_env` 或 `api_key_command`",
-            "fix `api_key_env` or `api_key_command` of the profile"
-        ))
     })
 }
 

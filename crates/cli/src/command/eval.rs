@@ -10,10 +10,10 @@ use indexer::{Fusion, Index};
 use crate::args::Eval;
 use crate::config::{self, Config};
 use crate::exit::Exit;
-use crate::render::table::{Align, Table};
+use crate::render::table::{Table, columns};
 use crate::session;
 use crate::terminal::Terminal;
-use server::{Documents, Error, ErrorKind, Explain, Knowledge, Result};
+use server::{Documents, Error, ErrorKind, Explain, Knowledge, Result, error};
 
 /// Rank offset of reciprocal rank fusion in the original paper.
 const RRF_K: f32 = 60.0;
@@ -84,8 +84,10 @@ fn judgements(args: &Eval, knowledge: &Knowledge) -> Result<Vec<Judged>> {
         (Some(path), _) => path.clone(),
         (None, Documents::Folder(folder)) => folder.join("judgements"),
         (None, Documents::Builtin) => {
-            return Err(Error::new(ErrorKind::Input, report::say!("没有可用于评测的评判数据", "there are no judgements to evaluate with"))
-                .hint(report::say!("用 --knowledge 给出知识库目录，用 --judgements 给出文件，或用 --beir 给出数据集", "give a knowledge folder with --knowledge, a file with --judgements, or a collection with --beir")));
+            return Err(error!(
+                Input: "没有可用于评测的评判数据", "there are no judgements to evaluate with";
+                "用 --knowledge 给出知识库目录，用 --judgements 给出文件，或用 --beir 给出数据集", "give a knowledge folder with --knowledge, a file with --judgements, or a collection with --beir"
+            ));
         }
     };
     eval::read_judgements(&path).map_err(error)
@@ -131,8 +133,7 @@ fn text(report: &Report) -> String {
     let languages = report.languages.iter();
     let languages = languages.map(|(l, r)| (l.as_str(), &r.branches));
     let parts = std::iter::once(("all", &report.branches)).chain(languages);
-    let columns = ["queries", "branch", "metrics", "nDCG 95 %"];
-    let mut table = Table::new(&columns.map(|name| (name, Align::Left)));
+    let mut table = Table::new(&columns("queries|branch|metrics|nDCG 95 %"));
     for (part, branches) in parts {
         for (branch, scores) in branches {
             let metrics = metrics.clone().into_iter().flatten();
@@ -159,18 +160,8 @@ fn text(report: &Report) -> String {
 
 /// Quality for a reader: documents folded by subject, and refusals.
 fn sets(report: &Report) -> String {
-    let columns = [
-        "set",
-        "part",
-        "queries",
-        "nDCG",
-        "success@1",
-        "success@3",
-        "refused",
-        "passage@1",
-        "passage@3",
-    ];
-    let mut table = Table::new(&columns.map(|name| (name, Align::Left)));
+    let columns = columns("set|part|queries|nDCG|success@1|success@3|refused|passage@1|passage@3");
+    let mut table = Table::new(&columns);
     let shown = |e: &Estimate| format!("{:.3} ({:.3} … {:.3})", e.mean, e.ci95[0], e.ci95[1]);
     for (name, set) in &report.sets {
         for (part, s) in &set.answerable {

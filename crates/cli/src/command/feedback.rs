@@ -9,7 +9,7 @@ use runs::store::Feedback;
 use crate::args::{FeedbackArgs, FeedbackCommand, Format};
 use crate::config::Config;
 use crate::exit::Exit;
-use crate::render::table::{Align, Table};
+use crate::render::table::{Table, columns};
 use crate::session;
 use crate::terminal::Terminal;
 use server::{Error, ErrorKind, Result};
@@ -88,8 +88,8 @@ fn ranked(
 
 /// Feedback on each chunk, and how it moves the chunk among the hits on its cause.
 fn chunk_table(effects: &[Effect], moved: &[Moved]) -> String {
-    let rank = [("rank", Align::Right)];
-    let mut table = Table::new(&[&columns("chunk")[..], &rank].concat());
+    let titles = format!("{}|>rank", titles("chunk"));
+    let mut table = Table::new(&columns(&titles));
     for effect in effects {
         let mut moved = moved.iter();
         let of = moved.find(|m| m.cause == effect.cause && m.chunk == effect.subject);
@@ -109,19 +109,13 @@ fn preferences(config: &Config) -> Result<Preferences> {
 }
 
 fn kind_table(effects: &[Effect]) -> String {
-    let mut table = Table::new(&columns("kind of suggestion"));
+    let mut table = Table::new(&columns(&titles("kind of suggestion")));
     effects.iter().for_each(|effect| table.row(cells(effect)));
     table.render("")
 }
 
-fn columns(subject: &str) -> [(&str, Align); 5] {
-    [
-        ("cause", Align::Left),
-        (subject, Align::Left),
-        ("accepted", Align::Right),
-        ("ignored", Align::Right),
-        ("preference", Align::Right),
-    ]
+fn titles(subject: &str) -> String {
+    format!("cause|{subject}|>accepted|>ignored|>preference")
 }
 
 /// Older feedback counts less.

@@ -5,7 +5,7 @@ use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
 use report::{Setting, Suggestion, say};
-use server::{Error, ErrorKind, Explain, Result};
+use server::{Error, ErrorKind, Explain, Result, error};
 
 use crate::args::{Fix, SettingForm};
 use crate::config::Config;
@@ -37,14 +37,10 @@ pub(crate) fn run(args: &Fix, config: &Config, terminal: &Terminal) -> Result<Ex
     let summary = store.summary(&row.run_id)?.unwrap_or_default();
     let script = summary.script.ok_or_else(|| {
         let run = &row.run_id;
-        Error::new(
-            ErrorKind::Input,
-            say!(
-                "运行 `{run}` 没有保存脚本",
-                "run `{run}` was saved without its script"
-            ),
+        error!(
+            Input: "运行 `{run}` 没有保存脚本", "run `{run}` was saved without its script";
+            "请重新分析该作业", "analyze the job again"
         )
-        .hint(say!("请重新分析该作业", "analyze the job again"))
     })?;
     let path = match &args.script {
         Some(path) => path.clone(),
@@ -66,14 +62,11 @@ fn suggestion<'a>(all: &'a [Suggestion], id: &str, run: &str) -> Result<&'a Sugg
         .ok_or_else(|| {
             let known: Vec<&str> = all.iter().map(|s| s.id.as_str()).collect();
             let known = known.join(", ");
-            let error = say!(
-                "运行 `{run}` 没有建议 `{id}`",
-                "run `{run}` has no suggestion `{id}`"
-            );
-            Error::new(ErrorKind::Input, error).hint(match all {
-                [] => say!("这次运行没有建议", "it has none"),
-                _ => say!("有：{known}", "it has {known}"),
-            })
+            error!(Input: "运行 `{run}` 没有建议 `{id}`", "run `{run}` has no suggestion `{id}`")
+                .hint(match all {
+                    [] => say!("这次运行没有建议", "it has none"),
+                    _ => say!("有：{known}", "it has {known}"),
+                })
         })
 }
 
@@ -92,12 +85,10 @@ fn by_hand(suggestion: &Suggestion, terminal: &Terminal) -> Result<Exit> {
 fn settings(suggestion: &Suggestion, form: SettingForm, terminal: &Terminal) -> Result<Exit> {
     if suggestion.settings.is_empty() {
         let id = &suggestion.id;
-        let error = say!(
-            "建议 `{id}` 没有可用的设置",
-            "suggestion `{id}` has no settings"
-        );
-        let hint = say!("去掉 --as 可看它的步骤", "without --as its steps are shown");
-        return Err(Error::new(ErrorKind::Input, error).hint(hint));
+        return Err(error!(
+            Input: "建议 `{id}` 没有可用的设置", "suggestion `{id}` has no settings";
+            "去掉 --as 可看它的步骤", "without --as its steps are shown"
+        ));
     }
     terminal.print(&written(&suggestion.settings, form))?;
     Ok(Exit::Success)
@@ -127,9 +118,10 @@ fn written(settings: &[Setting], form: SettingForm) -> String {
 fn diff(suggestion: &Suggestion) -> Result<&str> {
     suggestion.diff.as_deref().ok_or_else(|| {
         let id = &suggestion.id;
-        let error = say!("建议 `{id}` 没有 diff", "suggestion `{id}` has no diff");
-        let hint = say!("请按它的步骤手工修改", "its steps have to be done by hand");
-        Error::new(ErrorKind::Input, error).hint(hint)
+        error!(
+            Input: "建议 `{id}` 没有 diff", "suggestion `{id}` has no diff";
+            "请按它的步骤手工修改", "its steps have to be done by hand"
+        )
     })
 }
 
@@ -155,14 +147,10 @@ fn apply(path: &Path, analyzed: &str, diff: &str) -> Result<PathBuf> {
     };
     let changed = agent::apply_diff(text, diff).filter(|_| text == analyzed);
     let changed = changed.ok_or_else(|| {
-        Error::new(
-            ErrorKind::Input,
-            say!(
-                "`{file}` 在分析之后有改动，diff 未应用",
-                "`{file}` changed since it was analyzed; the diff was not applied"
-            ),
+        error!(
+            Input: "`{file}` 在分析之后有改动，diff 未应用", "`{file}` changed since it was analyzed; the diff was not applied";
+            "请重新分析该作业", "analyze the job again"
         )
-        .hint(say!("请重新分析该作业", "analyze the job again"))
     })?;
     let backup = free_name(path);
     fs::copy(path, &backup)

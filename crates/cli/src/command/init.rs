@@ -8,7 +8,7 @@ use crate::config::{PROJECT_FILE, user_file};
 use crate::exit::{Exit, TABLE};
 use crate::terminal::Terminal;
 use report::say;
-use server::{Error, ErrorKind, Explain, Result, builtin_documents};
+use server::{Error, ErrorKind, Explain, Result, builtin_documents, error};
 
 /// Every key, commented out, with its meaning.
 const TEMPLATE: &str = include_str!("scopeagent.toml");
@@ -24,11 +24,10 @@ pub(crate) fn run(args: &Init, terminal: &Terminal) -> Result<Exit> {
     };
     if file.exists() {
         let path = file.display();
-        let error = say!("`{path}` 已存在", "`{path}` already exists");
-        return Err(Error::new(ErrorKind::Usage, error).hint(say!(
-            "请直接编辑，或移走后再运行 `scopeagent init`",
-            "edit it, or move it away and run `scopeagent init` again"
-        )));
+        return Err(error!(
+            Usage: "`{path}` 已存在", "`{path}` already exists";
+            "请直接编辑，或移走后再运行 `scopeagent init`", "edit it, or move it away and run `scopeagent init` again"
+        ));
     }
     if args.user {
         write_new(&file, TEMPLATE)?;

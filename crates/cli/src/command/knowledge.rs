@@ -14,7 +14,7 @@ use crate::args::{Expand, KnowledgeCommand};
 use crate::config::Config;
 use crate::exit::Exit;
 use crate::terminal::Terminal;
-use server::{Error, ErrorKind, Explain, Result};
+use server::{Error, ErrorKind, Explain, Result, error};
 
 const FROM_RUNS: &str = "questions of runs whose accepted suggestions cite the page";
 const FROM_JUDGEMENTS: &str = "judged queries that the page answers";
@@ -61,11 +61,7 @@ fn page(folder: &Path, name: &str) -> Result<Page> {
     let page = page.map_err(|error| Error::from_source(ErrorKind::Input, &error))?;
     page.ok_or_else(|| {
         let folder = folder.display().to_string();
-        let error = say!(
-            "`{folder}` 中没有文档“{name}”",
-            "`{folder}` has no page `{name}`"
-        );
-        Error::new(ErrorKind::Usage, error)
+        error!(Usage: "`{folder}` 中没有文档“{name}”", "`{folder}` has no page `{name}`")
     })
 }
 

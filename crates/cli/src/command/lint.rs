@@ -8,7 +8,7 @@ use report::{Cause, JobEngine, ProblemType};
 use crate::args::{Format, Lint};
 use crate::config::Config;
 use crate::exit::Exit;
-use crate::render::table::{Align, Table};
+use crate::render::table::{Align, Table, columns};
 use crate::terminal::Terminal;
 use server::{Error, ErrorKind, Result};
 
@@ -79,12 +79,7 @@ fn text(f: &lint::Finding) -> String {
 
 fn coverage(rows: &[lint::CoverageRow], format: Format, terminal: &Terminal) -> Result<Exit> {
     super::show(terminal, format, &rows, || {
-        let mut headings = vec![
-            ("cause", Align::Left),
-            ("engine", Align::Left),
-            ("language", Align::Left),
-            ("playbooks", Align::Right),
-        ];
+        let mut headings = columns("cause|engine|language|>playbooks");
         headings.extend(indexer::Section::ALL.map(|section| (section.as_str(), Align::Right)));
         let mut table = Table::new(&headings);
         for row in rows {

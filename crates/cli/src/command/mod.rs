@@ -32,7 +32,7 @@ use std::thread::JoinHandle;
 
 use anstyle::AnsiColor;
 use serde::Serialize;
-use server::{Documents, Error, ErrorKind, Knowledge, Result};
+use server::{Documents, Knowledge, Result, error};
 
 use crate::args::Format;
 use crate::config::Config;
@@ -56,16 +56,10 @@ fn show(
 fn knowledge_folder(config: &Config) -> Result<PathBuf> {
     match crate::session::knowledge(config)?.documents {
         Documents::Folder(folder) => Ok(folder),
-        Documents::Builtin => {
-            let error = report::say!(
-                "没有可编辑的知识库目录",
-                "there is no knowledge folder to work on"
-            );
-            Err(Error::new(ErrorKind::Input, error).hint(report::say!(
-                "用 --knowledge DIR 指定；`scopeagent init` 可创建",
-                "give one with --knowledge DIR; `scopeagent init` creates one"
-            )))
-        }
+        Documents::Builtin => Err(error!(
+            Input: "没有可编辑的知识库目录", "there is no knowledge folder to work on";
+            "用 --knowledge DIR 指定；`scopeagent init` 可创建", "give one with --knowledge DIR; `scopeagent init` creates one"
+        )),
     }
 }
 

@@ -9,7 +9,7 @@ use crate::config::Config;
 use crate::exit::Exit;
 use crate::render::layout::{stdout_width, wrap};
 use crate::terminal::Terminal;
-use server::{Error, ErrorKind, Result};
+use server::{Result, error};
 
 pub(crate) fn run(args: &Rules, config: &Config, terminal: &Terminal) -> Result<Exit> {
     let settings = crate::session::thresholds(config)?;
@@ -24,10 +24,6 @@ pub(crate) fn run(args: &Rules, config: &Config, terminal: &Terminal) -> Result<
         cause.code().starts_with(prefix) && !rules.any(|rule| rule.cause == *cause)
     });
     if rules.is_empty() && of_account.is_empty() {
-        let error = say!(
-            "没有以 `{prefix}` 开头的规则",
-            "no rule starts with `{prefix}`"
-        );
         let known = Cause::ALL.iter().map(|cause| cause.code());
         let groups = known.clone().filter_map(|code| code.split('.').next());
         let hint = match report::nearest(prefix, known.chain(groups)) {
@@ -37,7 +33,10 @@ pub(crate) fn run(args: &Rules, config: &Config, terminal: &Terminal) -> Result<
                 "`scopeagent rules` lists them all"
             ),
         };
-        return Err(Error::new(ErrorKind::Usage, error).hint(hint));
+        return Err(
+            error!(Usage: "没有以 `{prefix}` 开头的规则", "no rule starts with `{prefix}`")
+                .hint(hint),
+        );
     }
     let values = rules.iter().map(|r| as_json(r, &settings));
     let values: Vec<Value> = { values }

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use job::OpenError;
-use report::{Cause, JobEngine, Language, Localize, Report, say};
+use report::{Language, Report, say, title_of};
 use runs::store::{RunFilter, RunRow, RunStatus, Store, StoreError};
 
 use crate::args::{ReportFormat, Runs};
@@ -11,10 +11,10 @@ use crate::config::{self, Config};
 use crate::exit::Exit;
 use crate::render;
 use crate::render::layout::shorten;
-use crate::render::table::{Align, Table};
+use crate::render::table::{Table, columns};
 use crate::session;
 use crate::terminal::{Out, Terminal};
-use server::{Analysis, Error, ErrorKind, Result};
+use server::{Analysis, Result, error};
 
 /// Columns of a job's name in the list.
 const NAME: usize = 36;
@@ -122,12 +122,10 @@ pub(crate) fn find(store: &Store, name: &str) -> Result<RunRow> {
         let of_path =
             |row: &RunRow| Path::new(&row.job).canonicalize().ok().as_ref() == Some(&place);
         return rows.into_iter().find(of_path).ok_or_else(|| {
-            let error = say!("`{name}` 还没有运行记录", "no run of `{name}` is saved");
-            let hint = say!(
-                "`scopeagent analyze {name}` 分析它",
-                "`scopeagent analyze {name}` analyzes it"
-            );
-            Error::new(ErrorKind::Input, error).hint(hint)
+            error!(
+                Input: "`{name}` 还没有运行记录", "no run of `{name}` is saved";
+                "`scopeagent analyze {name}` 分析它", "`scopeagent analyze {name}` analyzes it"
+            )
         });
     }
     let names = rows.iter().filter_map(|row| row.job_name.as_deref());
@@ -150,11 +148,10 @@ pub(crate) fn find(store: &Store, name: &str) -> Result<RunRow> {
         }
         _ => unknown.hint(),
     };
-    let error = say!(
-        "没有运行、文件或目录 `{name}`",
-        "there is no run, file or folder `{name}`"
-    );
-    Err(Error::new(ErrorKind::Input, error).hint(hint))
+    Err(
+        error!(Input: "没有运行、文件或目录 `{name}`", "there is no run, file or folder `{name}`")
+            .hint(hint),
+    )
 }
 
 /// The report of a run that has one.
@@ -180,18 +177,10 @@ fn list(rows: &[RunRow]) -> String {
             "no saved runs; `scopeagent analyze JOB` saves one\n"
         );
     }
-    let columns = report::interface().select(
-        [
-            "运行编号",
-            "时间（UTC）",
-            "作业",
-            "状态",
-            "结论",
-            "首要原因",
-        ],
-        ["run", "when (UTC)", "job", "status", "verdict", "top cause"],
-    );
-    let mut table = Table::new(&columns.map(|name| (name, Align::Left)));
+    let mut table = Table::new(&columns(report::interface().select(
+        "运行编号|时间（UTC）|作业|状态|结论|首要原因",
+        "run|when (UTC)|job|status|verdict|top cause",
+    )));
     for row in rows {
         let name = row.job_name.as_deref().unwrap_or(&row.job);
         let when = row.created_at.get(..19).unwrap_or(&row.created_at);
@@ -201,10 +190,11 @@ fn list(rows: &[RunRow]) -> String {
             shorten(name, NAME),
             status(row.status),
             row.verdict.as_deref().map(verdict).unwrap_or_default(),
-            row.top_cause
-                .as_deref()
-                .map(|code| cause(code, row.engine))
-                .unwrap_or_default(),
+            title_of(
+                row.top_cause.as_deref().unwrap_or_default(),
+                row.engine,
+                report::interface(),
+            ),
         ]);
     }
     table.render("")
@@ -226,13 +216,4 @@ fn verdict(code: &str) -> String {
         "insufficient_information" => say!("信息不足", "no conclusion"),
         code => code.to_owned(),
     }
-}
-
-/// A cause by its title; one of another version by its code.
-fn cause(code: &str, engine: Option<JobEngine>) -> String {
-    let cause = Cause::from_code(code);
-    cause.map_or_else(
-        || code.to_owned(),
-        |cause| cause.title_in(engine).localize(report::interface()),
-    )
 }

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use agent::StepId;
 use indexer::{Excerpt, Explanation, Filter, Hit, Kind, Pattern, Query, Remark, Room, Section};
-use report::{Language, Match, say, text};
+use report::{Language, Match, text};
 
 use crate::args::Search;
 use crate::config::Config;
@@ -12,7 +12,7 @@ use crate::exit::Exit;
 use crate::render::layout::{shorten, stdout_width, wrap};
 use crate::session;
 use crate::terminal::Terminal;
-use server::{Error, ErrorKind, Result};
+use server::{Result, error};
 use unicode_width::UnicodeWidthStr;
 
 /// Lines of a passage.
@@ -62,9 +62,10 @@ fn asked(args: &Search) -> Result<(String, Option<&str>)> {
         page => (query, page),
     };
     if query.trim().is_empty() {
-        let error = say!("查询是空的", "the query is empty");
-        let hint = say!("请写出要找的内容", "say what to look for");
-        return Err(Error::new(ErrorKind::Usage, error).hint(hint));
+        return Err(error!(
+            Usage: "查询是空的", "the query is empty";
+            "请写出要找的内容", "say what to look for"
+        ));
     }
     Ok((query, page))
 }
@@ -78,12 +79,11 @@ fn filter(args: &Search) -> Result<Filter> {
     filter.steps.extend(args.step.clone());
     for (facet, value) in &args.filter {
         add(&mut filter, facet, value).map_err(|known| {
-            let error = say!(
-                "没有 `--filter {facet}={value}`",
-                "`--filter {facet}={value}` is unknown"
-            );
             let known = known.join(", ");
-            Error::new(ErrorKind::Usage, error).hint(say!("可选：{known}", "use one of: {known}"))
+            error!(
+                Usage: "没有 `--filter {facet}={value}`", "`--filter {facet}={value}` is unknown";
+                "可选：{known}", "use one of: {known}"
+            )
         })?;
     }
     Ok(filter)

@@ -8,9 +8,9 @@ use serde_json::json;
 use crate::args::Trust;
 use crate::config::{Approvals, ConfigFile, Jobs, PROJECT_FILE, nearest, needing_approval};
 use crate::exit::Exit;
-use crate::render::table::{Align, Table};
+use crate::render::table::{Table, columns};
 use crate::terminal::Terminal;
-use server::{Error, ErrorKind, Result};
+use server::{Result, error};
 
 /// Effects of keys, by the last part of their name.
 const EFFECTS: &[(&str, &str)] = &[
@@ -72,14 +72,10 @@ fn chosen(named: Option<&Path>) -> Result<PathBuf> {
         Some(folder) if folder.is_dir() => Ok(folder.join(PROJECT_FILE)),
         Some(file) => Ok(file.to_owned()),
         None => nearest(&Jobs::default()).ok_or_else(|| {
-            let error = report::say!(
-                "此处及上级目录中没有 `{PROJECT_FILE}`",
-                "there is no `{PROJECT_FILE}` here or in a folder above"
-            );
-            Error::new(ErrorKind::Usage, error).hint(report::say!(
-                "请给出文件的路径",
-                "give the path of the file"
-            ))
+            error!(
+                Usage: "此处及上级目录中没有 `{PROJECT_FILE}`", "there is no `{PROJECT_FILE}` here or in a folder above";
+                "请给出文件的路径", "give the path of the file"
+            )
         }),
     }
 }
@@ -109,7 +105,7 @@ fn show(args: &Trust, file: &ConfigFile, terminal: &Terminal) -> Result<()> {
                 file.path.display()
             );
         }
-        let mut table = Table::new(&["key", "value", "what it does"].map(|n| (n, Align::Left)));
+        let mut table = Table::new(&columns("key|value|what it does"));
         rows.iter().for_each(|row| table.row(row.to_vec()));
         table.render("")
     })
@@ -135,7 +131,7 @@ fn list(args: &Trust, terminal: &Terminal) -> Result<Exit> {
         if files.is_empty() {
             return "no file is approved\n".to_owned();
         }
-        let mut table = Table::new(&["file", "approved"].map(|name| (name, Align::Left)));
+        let mut table = Table::new(&columns("file|approved"));
         for file in files {
             let path = file.path.display().to_string();
             table.row(vec![path, file.approved_at.clone()]);

@@ -3,9 +3,9 @@
 use std::path::{Path, PathBuf};
 
 use diagnosis::whatif::Resource;
-use report::{Report, say};
-use server::whatif::{Asked, replay};
-use server::{Error, ErrorKind, Result};
+use report::Report;
+use server::whatif::{Asked, Told, replay};
+use server::{Result, error};
 
 use crate::args::{Format, WhatIf as Args};
 use crate::config::Config;
@@ -33,23 +33,15 @@ pub(crate) fn run(args: &Args, config: &Config, terminal: &Terminal) -> Result<E
     drop(progress);
     let replayed = replayed?;
     fits(args, replayed.resource)?;
-    let answer = render::whatif::Answer {
-        job: replayed
-            .job
-            .info
-            .name
-            .clone()
-            .unwrap_or_else(|| args.run.clone()),
-        now: replayed.now,
-        asked: replayed.asked,
-        curve: replayed.curve,
-        is_changed: replayed.is_changed,
-        cost: replayed.cost,
+    let job = replayed.job.info.name.as_deref().unwrap_or(&args.run);
+    let told = Told {
+        replayed: &replayed,
         price: args.price,
+        language,
     };
     terminal.out(&args.target).write(&match args.format {
-        Format::Json => super::json(&answer)?,
-        Format::Text => render::whatif::render(&answer, language, &replayed.job),
+        Format::Json => super::json(&render::whatif::Answer::of(job, &told))?,
+        Format::Text => render::whatif::render(job, &told),
     })?;
     Ok(Exit::Success)
 }
@@ -70,23 +62,16 @@ fn place(name: &str, config: &Config) -> Result<(PathBuf, Option<Report>)> {
 fn fits(args: &Args, resource: Resource) -> Result<()> {
     let is_spark = resource != Resource::Tokens;
     if !is_spark && (args.executors.is_some() || args.cores.is_some() || !args.set.is_empty()) {
-        return Err(usage(
-            say!(
-                "SCOPE 和 U-SQL 作业没有 Executor，也没有 Spark 设置",
-                "a SCOPE or U-SQL job has no executors and no Spark settings"
-            ),
-            say!("用 --tokens", "use --tokens"),
+        return Err(error!(
+            Usage: "SCOPE 和 U-SQL 作业没有 Executor，也没有 Spark 设置", "a SCOPE or U-SQL job has no executors and no Spark settings";
+            "用 --tokens", "use --tokens"
         ));
     }
     if is_spark && args.tokens.is_some() {
-        return Err(usage(
-            say!("Spark 应用没有令牌", "a Spark application has no tokens"),
-            say!("用 --executors 或 --cores", "use --executors or --cores"),
+        return Err(error!(
+            Usage: "Spark 应用没有令牌", "a Spark application has no tokens";
+            "用 --executors 或 --cores", "use --executors or --cores"
         ));
     }
     Ok(())
-}
-
-fn usage(error: String, hint: String) -> Error {
-    Error::new(ErrorKind::Usage, error).hint(hint)
 }

@@ -8,7 +8,7 @@ use toml::Table;
 
 use super::schema::Config;
 use super::secrets;
-use server::{Error, ErrorKind, Result};
+use server::{Error, Result, error};
 
 /// Maximum size of a file: hundreds of times the size of a file with long values for every key.
 const MAX_BYTES: u64 = 1 << 20;
@@ -57,15 +57,11 @@ fn text_of(path: &Path) -> std::io::Result<String> {
 
 fn unreadable(path: &Path, error: &std::io::Error) -> Error {
     let file = path.display();
-    let message = report::say!(
-        "无法读取配置文件 `{file}`",
-        "the configuration file `{file}` cannot be read"
-    );
     let hint = report::say!(
         "它须是 TOML 文件，不超过 1 MiB；`scopeagent init` 可写出一份",
         "it must be a TOML file of at most 1 MiB; `scopeagent init` writes one"
     );
-    Error::new(ErrorKind::Usage, message)
+    error!(Usage: "无法读取配置文件 `{file}`", "the configuration file `{file}` cannot be read")
         .because(error)
         .hint(hint)
 }
@@ -75,12 +71,8 @@ fn invalid(path: &Path, text: &str, error: &toml::de::Error) -> Error {
     let at = error.span().and_then(|span| text.get(..span.start));
     let line = at.map_or(1, |before| before.matches('\n').count() + 1);
     let (file, reason) = (path.display(), error.message());
-    let message = report::say!(
-        "`{file}` 第 {line} 行：{reason}",
-        "`{file}`, line {line}: {reason}"
-    );
-    Error::new(ErrorKind::Usage, message).hint(report::say!(
-        "`scopeagent init` 可写出一份列有所有键的带注释文件",
-        "`scopeagent init` writes a commented file with every known key"
-    ))
+    error!(
+        Usage: "`{file}` 第 {line} 行：{reason}", "`{file}`, line {line}: {reason}";
+        "`scopeagent init` 可写出一份列有所有键的带注释文件", "`scopeagent init` writes a commented file with every known key"
+    )
 }

@@ -18,8 +18,7 @@ pub(crate) use schema::Config;
 pub(crate) use secrets::{is_secret, learn_url};
 pub(crate) use trust::Approvals;
 
-use report::say;
-use server::{Error, ErrorKind, Result};
+use server::{Result, error};
 
 /// Reads every layer. `explicit` is `--config FILE`, which replaces the project's file and is trusted.
 pub(crate) fn load(
@@ -48,14 +47,10 @@ pub(crate) fn load(
     layers.add(flags, &Origin::Flag);
     secrets::learn(layers.merged());
     let config = layers.config().map_err(|e| {
-        Error::new(
-            ErrorKind::Usage,
-            say!("配置无效：{e}", "invalid configuration: {e}"),
+        error!(
+            Usage: "配置无效：{e}", "invalid configuration: {e}";
+            "`scopeagent config show` 列出每个值及其来源", "`scopeagent config show` lists every value and where it comes from"
         )
-        .hint(say!(
-            "`scopeagent config show` 列出每个值及其来源",
-            "`scopeagent config show` lists every value and where it comes from"
-        ))
     })?;
     let here = std::env::current_dir().unwrap_or_default();
     let is_in_job = jobs.contain(&here);
@@ -74,14 +69,10 @@ pub(crate) fn load(
 /// If the system names no home folder.
 pub(crate) fn user_file() -> Result<PathBuf> {
     let folders = platform_folders().ok_or_else(|| {
-        let error = say!(
-            "没有存放配置的目录：未设置 HOME",
-            "there is no folder for your configuration: HOME is not set"
-        );
-        Error::new(ErrorKind::Usage, error).hint(say!(
-            "请设置 HOME 或 XDG_CONFIG_HOME",
-            "set HOME or XDG_CONFIG_HOME"
-        ))
+        error!(
+            Usage: "没有存放配置的目录：未设置 HOME", "there is no folder for your configuration: HOME is not set";
+            "请设置 HOME 或 XDG_CONFIG_HOME", "set HOME or XDG_CONFIG_HOME"
+        )
     })?;
     Ok(folders.config_dir().join("config.toml"))
 }

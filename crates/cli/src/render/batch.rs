@@ -4,16 +4,14 @@ use batch::{Progress, Summary};
 use report::format::{JOB, Seconds, Share};
 use report::{Localize, interface, say};
 
-use super::table::{Align, Table};
+use super::table::{Table, columns};
 
 /// The causes with their jobs and seconds, then the whole.
 pub(crate) fn table(summary: &Summary, progress: &Progress) -> String {
-    let mut table = Table::new(&[
-        (interface().select("原因", "cause"), Align::Left),
-        (interface().select("作业", "jobs"), Align::Right),
-        (interface().select("发现", "findings"), Align::Right),
-        (interface().select("可节省", "would save"), Align::Right),
-    ]);
+    let mut table = Table::new(&columns(interface().select(
+        "原因|>作业|>发现|>可节省",
+        "cause|>jobs|>findings|>would save",
+    )));
     for (cause, of) in summary.ranked() {
         table.row(vec![
             cause.to_owned(),

@@ -6,10 +6,10 @@ use job::Catalogue;
 use job::model::DiagnosticSeverity as Severity;
 
 use super::layout::{shorten, width, wrap_names};
-use super::table::{Align, Table};
+use super::table::{Align, Table, columns};
 use ::render::Words;
-use report::format::{Bytes, Seconds, Share, TASK, TOKEN, VERTEX};
-use report::measure::{Measure, Unit, book};
+use report::format::{Bytes, Seconds, TASK, TOKEN, VERTEX};
+use report::measure::{Measure, book};
 use report::{Localize, interface, say, visible_line};
 use server::inspection::{ApplicationView, Inspection, OperatorView, StageView};
 
@@ -110,16 +110,9 @@ fn cells<'a>(
     measures: &'a [&'static Measure],
     get: impl Fn(&Measure) -> Option<f64> + 'a,
 ) -> impl Iterator<Item = String> + 'a {
-    measures.iter().map(move |measure| {
-        let number = get(measure);
-        match measure.unit {
-            Unit::Ms => time(number),
-            Unit::Bytes => size(number),
-            Unit::Share => number.map_or_else(unknown, |share| say(Share(share))),
-            Unit::Ratio => number.map_or_else(unknown, |ratio| format!("{ratio:.1}")),
-            _ => count(number),
-        }
-    })
+    measures
+        .iter()
+        .map(move |measure| get(measure).map_or_else(unknown, |number| say(measure.cell(number))))
 }
 
 fn stages(inspection: &Inspection) -> Table {
@@ -130,7 +123,7 @@ fn stages(inspection: &Inspection) -> Table {
     let stages: &[StageView] = &inspection.stages;
     let measures = STAGE.into_iter().chain([&book::MEMORY_PEAK]);
     let titles: Vec<String> = measures.map(|m| say(m.title(vertex))).collect();
-    let mut columns = vec![(word("阶段", "stage"), Align::Left)];
+    let mut columns = columns(word("阶段", "stage"));
     columns.extend(titles.iter().map(|title| (title.as_str(), Align::Right)));
     columns.push(("", Align::Left));
     let mut table = Table::new(&columns);
@@ -154,14 +147,10 @@ fn stages(inspection: &Inspection) -> Table {
 }
 
 fn executions(app: &ApplicationView) -> Table {
-    use Align::{Left, Right};
-    let mut table = Table::new(&[
-        (word("执行", "execution"), Right),
-        (word("开始于", "after"), Right),
-        (word("用时", "took"), Right),
-        (word("阶段", "stages"), Left),
-        (word("说明", "description"), Left),
-    ]);
+    let mut table = Table::new(&columns(word(
+        ">执行|>开始于|>用时|阶段|说明",
+        ">execution|>after|>took|stages|description",
+    )));
     for e in &app.executions {
         let description = e.description.as_deref().unwrap_or_default();
         table.row(vec![
@@ -176,17 +165,10 @@ fn executions(app: &ApplicationView) -> Table {
 }
 
 fn executors(app: &ApplicationView) -> Table {
-    use Align::{Left, Right};
-    let mut table = Table::new(&[
-        (word("Executor", "executor"), Left),
-        (word("主机", "host"), Left),
-        (word("核", "cores"), Right),
-        (word("加入于", "added after"), Right),
-        (word("移除于", "removed after"), Right),
-        (word("任务", "tasks"), Right),
-        (word("忙碌", "busy"), Right),
-        (word("原因", "reason"), Left),
-    ]);
+    let mut table = Table::new(&columns(word(
+        "Executor|主机|>核|>加入于|>移除于|>任务|>忙碌|原因",
+        "executor|host|>cores|>added after|>removed after|>tasks|>busy|reason",
+    )));
     for e in &app.executors {
         table.row(vec![
             e.id.clone(),
@@ -203,10 +185,7 @@ fn executors(app: &ApplicationView) -> Table {
 }
 
 fn settings(app: &ApplicationView) -> Table {
-    let mut table = Table::new(&[
-        (word("设置", "setting"), Align::Left),
-        (word("值", "value"), Align::Left),
-    ]);
+    let mut table = Table::new(&columns(word("设置|值", "setting|value")));
     for (name, value) in &app.configuration {
         table.row(vec![name.clone(), shorten(value, 2 * CELL)]);
     }
@@ -225,19 +204,13 @@ fn memory(stage: &StageView) -> String {
 }
 
 fn operators(operators: &[OperatorView]) -> Table {
-    use Align::Left;
     let numbers = [
         &book::OPERATOR_ROWS,
         &book::OPERATOR_SPREAD,
         &book::ESTIMATED_ROWS,
         &book::OWN_TIME,
     ];
-    let mut columns = vec![
-        (word("算子", "operator"), Left),
-        (word("种类", "kind"), Left),
-        (word("键", "keys"), Left),
-        (word("行", "lines"), Left),
-    ];
+    let mut columns = columns(word("算子|种类|键|行", "operator|kind|keys|lines"));
     columns.extend(heads(&numbers));
     let mut table = Table::new(&columns);
     for operator in operators {
@@ -255,20 +228,14 @@ fn operators(operators: &[OperatorView]) -> Table {
 }
 
 fn edges(inspection: &Inspection) -> Table {
-    use Align::{Left, Right};
     let numbers = [
         &book::PARTITIONS,
         &book::ROWS_CROSSING,
         &book::BYTES_CROSSING,
     ];
-    let mut columns = vec![
-        (word("从", "from"), Left),
-        (word("到", "to"), Left),
-        (word("交换", "exchange"), Left),
-        (word("键", "keys"), Left),
-    ];
+    let mut columns = columns(word("从|到|交换|键", "from|to|exchange|keys"));
     columns.extend(heads(&numbers));
-    columns.push((word("列", "columns"), Right));
+    columns.push((word("列", "columns"), Align::Right));
     let mut table = Table::new(&columns);
     for edge in &inspection.edges {
         let mut row = vec![
@@ -285,11 +252,10 @@ fn edges(inspection: &Inspection) -> Table {
 }
 
 fn tables(inspection: &Inspection) -> Table {
-    use Align::Left;
     let numbers = [&book::STORED_ROWS, &book::STORED_BYTES, &book::STORED_FILES];
-    let mut columns = vec![(word("输入", "input"), Left)];
+    let mut columns = columns(word("输入", "input"));
     columns.extend(heads(&numbers));
-    columns.push((word("布局", "layout"), Left));
+    columns.push((word("布局", "layout"), Align::Left));
     columns.push((word("分区", "parts"), Align::Right));
     let mut table = Table::new(&columns);
     for input in &inspection.tables {
@@ -311,13 +277,10 @@ fn range([first, last]: [u32; 2]) -> String {
 }
 
 fn script(inspection: &Inspection) -> Table {
-    use Align::Left;
-    let mut table = Table::new(&[
-        (word("行", "lines"), Left),
-        (word("语句", "statement"), Left),
-        (word("定义", "binds"), Left),
-        (word("执行于", "runs in"), Left),
-    ]);
+    let mut table = Table::new(&columns(word(
+        "行|语句|定义|执行于",
+        "lines|statement|binds|runs in",
+    )));
     for statement in &inspection.script {
         table.foreign_row(vec![
             range(statement.lines),
@@ -330,13 +293,7 @@ fn script(inspection: &Inspection) -> Table {
 }
 
 fn files(inspection: &Inspection, catalogue: &Catalogue) -> Table {
-    use Align::{Left, Right};
-    let mut table = Table::new(&[
-        (word("文件", "file"), Left),
-        (word("内容", "holds"), Left),
-        (word("大小", "size"), Right),
-        ("", Left),
-    ]);
+    let mut table = Table::new(&columns(word("文件|内容|>大小|", "file|holds|>size|")));
     for file in &inspection.files {
         let read = if file.read {
             ""

@@ -12,7 +12,7 @@ use agent::Observer;
 use futures::executor::block_on;
 use report::format::Bytes;
 use report::say;
-use server::{Analysis, Analyst, Error, ErrorKind, Explain, Monitor, Result, Task};
+use server::{Analysis, Analyst, Error, ErrorKind, Explain, Monitor, Result, Task, error};
 
 use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
@@ -125,13 +125,9 @@ impl Pool {
             .spawn()
             .explain(ErrorKind::Other, hint)?;
         let (Some(orders), Some(answers)) = (child.stdin.take(), child.stdout.take()) else {
-            return Err(Error::new(
-                ErrorKind::Other,
-                say!(
-                    "工作进程没有标准输入输出",
-                    "a worker has no stdin or stdout"
-                ),
-            ));
+            return Err(
+                error!(Other: "工作进程没有标准输入输出", "a worker has no stdin or stdout"),
+            );
         };
         let (send, replies) = mpsc::channel();
         std::thread::Builder::new()
@@ -158,26 +154,19 @@ impl Pool {
     pub(crate) fn error(&self, reason: Unanswered) -> Error {
         match reason {
             Unanswered::Died(how) => {
-                let error = say!(
-                    "分析该作业的进程{how}",
-                    "the process that analyzed the job{how}"
-                );
-                Error::new(ErrorKind::Input, error).hint(say!(
-                    "该作业很可能需要超过 {memory} 的内存；可用 `--job-memory` 放宽",
-                    "most likely the job needs more memory than {memory}; `--job-memory` allows more",
-                    memory = Bytes(self.budget.memory as f64)
-                ))
+                error!(
+                    Input: "分析该作业的进程{how}", "the process that analyzed the job{how}";
+                    "该作业很可能需要超过 {memory} 的内存；可用 `--job-memory` 放宽", "most likely the job needs more memory than {memory}; `--job-memory` allows more", memory = Bytes(self.budget.memory as f64)
+                )
             }
             Unanswered::Slow => {
                 let seconds = self.budget.time.as_secs();
-                let error = say!(
-                    "分析超过 {seconds} 秒，已中止",
-                    "the analysis took longer than {seconds} s and was ended"
-                );
-                let hint = say!("可用 `--job-timeout` 放宽", "`--job-timeout` allows more");
-                Error::new(ErrorKind::Input, error).hint(hint)
+                error!(
+                    Input: "分析超过 {seconds} 秒，已中止", "the analysis took longer than {seconds} s and was ended";
+                    "可用 `--job-timeout` 放宽", "`--job-timeout` allows more"
+                )
             }
-            Unanswered::Cancelled => Error::new(ErrorKind::Other, say!("已取消", "cancelled")),
+            Unanswered::Cancelled => error!(Other: "已取消", "cancelled"),
             Unanswered::Unsent(error) => error,
         }
     }

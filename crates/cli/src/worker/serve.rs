@@ -8,7 +8,7 @@ use agent::Event;
 use llm::Profile;
 use report::{Language, speaking};
 use secrecy::{ExposeSecret, SecretString};
-use server::{Analysis, Error, ErrorKind, Explain, Monitor, Progress, Result, Session, Task};
+use server::{Analysis, ErrorKind, Explain, Monitor, Progress, Result, Session, Task, error};
 use tokio_util::sync::CancellationToken;
 
 use super::no_thread;
@@ -103,11 +103,7 @@ fn analyze(session: &Session, task: Task, heard: bool) -> Result<Analysis> {
     };
     // A bug that shows in one job must not cost the others.
     catch_unwind(AssertUnwindSafe(|| session.analyze(task, &mut observer))).unwrap_or_else(|_| {
-        let error = report::say!(
-            "程序在分析该作业时崩溃；请报告此问题",
-            "the program crashed on this job; please report it"
-        );
-        Err(Error::new(ErrorKind::Other, error))
+        Err(error!(Other: "程序在分析该作业时崩溃；请报告此问题", "the program crashed on this job; please report it"))
     })
 }
 

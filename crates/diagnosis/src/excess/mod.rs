@@ -5,6 +5,7 @@
 //! account holds removable time.
 
 mod application;
+mod distinct;
 mod files;
 mod late;
 mod loops;
@@ -18,6 +19,7 @@ mod streams;
 mod waits;
 mod work;
 
+pub use distinct::EXPANDED;
 pub use streams::USUAL_BATCHES;
 
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -177,6 +179,7 @@ fn all(unclaimed: &Unclaimed<'_>, slow_machine: bool) -> Vec<Excess> {
         streams::growth(unclaimed),
         scans::excess(unclaimed),
         late::excess(unclaimed),
+        distinct::excess(unclaimed),
         files::excess(unclaimed),
         application::excess(unclaimed),
         startup::excess(unclaimed),

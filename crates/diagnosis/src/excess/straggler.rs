@@ -22,6 +22,9 @@ const MIN_SPREAD: usize = 12;
 /// Additional seconds of an executor's first tasks, to load and compile code.
 const COLD_START_S: f64 = 4.0;
 
+/// Highest certainty of a cause if the operators of the stage are unknown.
+const UNCONNECTED: f64 = 0.4;
+
 pub(super) fn excesses(unclaimed: &Unclaimed<'_>, slow_machine: bool) -> Vec<Excess> {
     let stages = unclaimed.by_stage(&[SegmentKind::Straggler]).into_iter();
     stages
@@ -90,13 +93,19 @@ fn excess(
         usual = Seconds(usual_s),
         why = why,
     );
+    // more data has another reason in a join than in an aggregation
+    let most = if view.is_connected(stage) {
+        1.0
+    } else {
+        UNCONNECTED
+    };
     Some(Excess {
         cause,
         parts,
         stages: vec![stage],
         evidence: vec![evidence(view, stage, worst, ran_s, usual_s)],
         summary,
-        certainty,
+        certainty: most.min(certainty),
         method: "time of the slowest vertex, less the expected maximum of as many ordinary vertices",
     })
 }

@@ -11,7 +11,7 @@ use job::facts::{Derived, Spread};
 use job::model::{Application, Execution, SparkNode};
 
 use super::support::{Symptom, rule};
-use super::{dropped_cache, wide_cache};
+use super::{dropped_cache, range_sample, wide_cache};
 use crate::facts::fact;
 use crate::impact::scale_run;
 use crate::measurements::plan_parts::{Parts, files, stages_below};
@@ -45,6 +45,7 @@ fn examine(view: &View<'_>, result: &mut Examination) {
         .into_iter()
         .chain(wide_cache::symptoms(view, app))
         .chain(dropped_cache::symptoms(view, app))
+        .chain(range_sample::symptoms(view, app))
     {
         result.found(view, symptom);
     }

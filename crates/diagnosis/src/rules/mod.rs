@@ -17,6 +17,7 @@ mod missed_broadcast;
 mod nested_loop;
 mod parallelism_too_low;
 mod queue_wait;
+mod range_sample;
 mod redundant_repartition;
 mod serial_gather;
 mod skew;
@@ -34,6 +35,7 @@ mod vertex_retries;
 mod wide_cache;
 
 pub use dropped_cache::RECOMPUTED;
+pub use range_sample::SAMPLED;
 use std::sync::LazyLock;
 
 use job::model::{FileKind, JobEngine};

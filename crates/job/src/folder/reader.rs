@@ -124,7 +124,7 @@ impl JobReader {
         self.job.files[at].read = true;
         if let Some(early) = self.options.until.reached() {
             self.stopped = true;
-            self.job.note(&name, None, &Problem::Stopped(early, 0));
+            self.job.note(&name, None, &Problem::stopped(early, 0));
             return ReadFile {
                 file: name,
                 parser: None,
@@ -191,7 +191,7 @@ impl JobReader {
         let cut = spark::read(name, stream, events, &self.options.until);
         self.events = Some(std::mem::take(events));
         if let Some(cut) = cut? {
-            self.stopped |= matches!(cut, Problem::Stopped(..));
+            self.stopped |= cut.is_early_stop();
             self.job.note(name, None, &cut);
         }
         Ok(())
@@ -246,9 +246,6 @@ impl JobReader {
     }
 
     /// Takes a script from elsewhere, for an application.
-    ///
-    /// # Errors
-    /// The script cannot be read.
     pub fn use_script(&mut self, path: &Path) -> Result<(), OpenError> {
         let unreadable = |source| OpenError::Unreadable {
             path: path.to_owned(),

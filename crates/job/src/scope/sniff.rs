@@ -106,19 +106,10 @@ fn text_kind(text: &str) -> FileKind {
 
 /// Sentences of the job manager.
 fn is_vertex_event(line: &str) -> bool {
-    const STARTS: [&str; 10] = [
-        "---HiPriTime ",
-        "Timing Information ",
-        "Process started for vert",
-        "Process has failed Vertex ",
-        "Process was terminated Vertex ",
-        "Process was revoked by remote scheduler",
-        "Created process execution record for vert",
-        "Creating process for vertex ",
-        "JM Finish time: ",
-        "Abandoning duplicate ",
-    ];
-    STARTS.iter().any(|start| line.starts_with(start))
+    const STARTS: &str = "---HiPriTime |Timing Information |Process started for vert|Process has failed Vertex |\
+         Process was terminated Vertex |Process was revoked by remote scheduler|\
+         Created process execution record for vert|Creating process for vertex |JM Finish time: |Abandoning duplicate ";
+    STARTS.split('|').any(|start| line.starts_with(start))
 }
 
 fn is_stdout(text: &str) -> bool {
@@ -226,29 +217,8 @@ fn script_lines(text: &str) -> usize {
 
 fn is_statement_start(line: &str) -> bool {
     /// `@` matches any variable.
-    const STARTS: [&[&str]; 21] = [
-        &["#DECLARE"],
-        &["#IF"],
-        &["#CS"],
-        &["DECLARE", "@"],
-        &["OUTPUT"],
-        &["SELECT"],
-        &["EXTRACT"],
-        &["REDUCE"],
-        &["PROCESS"],
-        &["COMBINE"],
-        &["INSERT", "INTO"],
-        &["CREATE", "TABLE"],
-        &["CREATE", "VIEW"],
-        &["CREATE", "FUNCTION"],
-        &["CREATE", "PROCEDURE"],
-        &["CREATE", "DATABASE"],
-        &["CREATE", "ASSEMBLY"],
-        &["CREATE", "SCHEMA"],
-        &["USE", "DATABASE"],
-        &["REFERENCE"],
-        &["MODULE"],
-    ];
+    const STARTS: &str = "#DECLARE|#IF|#CS|DECLARE @|OUTPUT|SELECT|EXTRACT|REDUCE|PROCESS|COMBINE|INSERT INTO|CREATE TABLE|CREATE VIEW|\
+         CREATE FUNCTION|CREATE PROCEDURE|CREATE DATABASE|CREATE ASSEMBLY|CREATE SCHEMA|USE DATABASE|REFERENCE|MODULE";
     let mut words = [""; 4];
     let mut count = 0;
     for (place, word) in words.iter_mut().zip(line.split_whitespace()) {
@@ -260,9 +230,10 @@ fn is_statement_start(line: &str) -> bool {
         want => word.trim_end_matches(';') == want,
     };
     let begins = |words: &[&str]| {
-        STARTS.iter().any(|start| {
-            let mut pairs = start.iter().zip(words);
-            start.len() <= words.len() && pairs.all(|(want, word)| fits(want, word))
+        STARTS.split('|').any(|start| {
+            let mut words = words.iter();
+            let mut wanted = start.split(' ');
+            wanted.all(|want| words.next().is_some_and(|word| fits(want, word)))
         })
     };
     match &words[..count] {

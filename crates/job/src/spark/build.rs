@@ -175,11 +175,8 @@ fn add_stages(log: &mut Collector, index: &Index, job: &mut Job) {
             continue;
         };
         if record.lost_events {
-            let problem = Problem::EventsLost {
-                stage: stages::name(key.0, key.1),
-                ended: runs.completed,
-                expected: u64::from(record.tasks),
-            };
+            let (stage, expected) = (stages::name(key.0, key.1), u64::from(record.tasks));
+            let problem = Problem::EventsLost(stage, runs.completed, expected);
             job.note(&runs.file, Some(format!("line {}", record.line)), &problem);
         }
         job.stages.push(Stage {
@@ -267,7 +264,7 @@ fn note(log: &Collector, job: &mut Job) {
             .cloned()
             .collect::<Vec<_>>()
             .join(", ");
-        job.note(&file, None, &Problem::UnknownEvents { events, kinds });
+        job.note(&file, None, &Problem::UnknownEvents(events, kinds));
     }
     if log.has_shed {
         job.note(&file, None, &Problem::TotalsOnly);
@@ -286,8 +283,7 @@ fn note(log: &Collector, job: &mut Job) {
     }
     match span(log).filter(|_| log.started.is_none()) {
         Some((from, to)) => {
-            let (from, to) = (shown(from), shown(to));
-            job.note(&file, None, &Problem::PartOfLog { from, to });
+            job.note(&file, None, &Problem::PartOfLog(shown(from), shown(to)));
         }
         None if log.ended.is_none() && !log.app.left_unread => {
             job.note(&file, None, &Problem::NoApplicationEnd)

@@ -40,7 +40,7 @@ fn lines(
     loop {
         let line = collector.line;
         if let Some(early) = until.reached() {
-            return Ok(Some(Problem::Stopped(early, line)));
+            return Ok(Some(Problem::stopped(early, line)));
         }
         if collector.without_event > MAX_WITHOUT_EVENT.max(line / 2) {
             return Ok(Some(Problem::NoEvents(line)));

@@ -6,7 +6,7 @@ mod sections;
 mod text;
 
 use report::format::{Change, Noun, Seconds, Share, figure};
-use report::measure::{Better, Entity, Measure, Unit, book};
+use report::measure::{Better, Entity, Measure, book};
 use report::text;
 use runs::compare::{
     Comparison, EstimateChange, FindingChange, InputChange, Pair, Pairs, RunHeader, StageChange,
@@ -43,7 +43,7 @@ struct Row {
 }
 
 fn row(measure: &Measure, pair: Pair, words: Words) -> Row {
-    let shown = |number: Option<f64>| known(number.map(|n| number_of(measure, n, words)));
+    let shown = |number: Option<f64>| known(number.map(|n| words.say(measure.cell(n))));
     Row {
         label: words.in_engine(measure.title(words.vertex())),
         a: shown(pair.a),
@@ -65,16 +65,6 @@ fn rows(entity: Entity, numbers: &Pairs, words: Words) -> Vec<Row> {
     known
         .map(|(measure, pair)| row(measure, pair, words))
         .collect()
-}
-
-/// A number under the title of its measure, which says what is counted.
-fn number_of(measure: &Measure, number: f64, words: Words) -> String {
-    match measure.unit {
-        Unit::Bytes | Unit::Ms | Unit::Seconds | Unit::Share | Unit::Ratio => {
-            words.say(measure.shown(number, words.vertex()))
-        }
-        _ => figure(number.round()),
-    }
 }
 
 fn known(value: Option<String>) -> String {

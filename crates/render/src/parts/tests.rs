@@ -82,3 +82,50 @@ fn a_document_is_consulted_once_however_many_passages_of_it_are() {
     assert_eq!(all, [expected]);
     assert_eq!(consulted(&report, 3).len(), 2);
 }
+
+mod security {
+    use super::*;
+    use report::{SuggestionKind, Verified};
+
+    /// Only a diff with the same result is called checked; who made it is always shown.
+    #[test]
+    fn a_diff_is_called_checked_only_if_its_result_is_the_same() {
+        for (same_result, is_checked) in [
+            (SameResult::Proven, true),
+            (SameResult::Tested, true),
+            (SameResult::Different, false),
+            (SameResult::Unknown, false),
+        ] {
+            let suggestion = Suggestion {
+                id: "S1".to_owned(),
+                finding: None,
+                kind: SuggestionKind::Rewrite,
+                title: String::new(),
+                steps: Vec::new(),
+                settings: Vec::new(),
+                diff: None,
+                verified: Some(Verified {
+                    parses: true,
+                    columns_preserved: true,
+                    hints_known: true,
+                    same_result,
+                }),
+                gain: String::new(),
+                seconds_saved: None,
+                pros: Vec::new(),
+                cons: Vec::new(),
+                sources: Vec::new(),
+                origin: Origin::Llm,
+                unverified: Vec::new(),
+            };
+            for (words, checked) in [
+                (Words::new(Language::En), "checked"),
+                (Words::new(Language::Zh), "已检查"),
+            ] {
+                let said = words.check_of(&suggestion);
+                assert_eq!(said.contains(checked), is_checked, "{said}");
+                assert!(words.kind_of(&suggestion).ends_with("· LLM"));
+            }
+        }
+    }
+}

@@ -177,7 +177,7 @@ measures! {
             "多少顶点|多少个顶点|几个顶点|顶点数|顶点数量|多少任务|多少个任务|几个任务|任务数|多少 task|多少 vert|\
              多少个 task|多少个 vert|几个 task|几个 vert|task 数|vertex 数|顶点有多少|并行度",
             "how many vertices|how many vertex|how many tasks|number of vertices|number of tasks|vertex count|\
-             task count|count of vertices|vertices does|vertices are|degree of parallelism",
+             task count|count of vertices|vertices does|vertices are|degree of parallelism|parallelism of|parallelism in",
         );
     /// Vertices over tokens.
     WAVES = Stage "waves" Ratio Neither

@@ -7,7 +7,7 @@ mod sheet;
 mod value;
 mod values;
 
-use crate::format::{Noun, with_unit};
+use crate::format::{Noun, VERTEX, figure, with_unit};
 use crate::text::{marked, unmarked};
 use crate::{Language, Localize, StaticText, Text};
 
@@ -111,6 +111,27 @@ impl Measure {
         }
     }
 
+    /// The number in a table, whose head says what is counted.
+    pub fn cell(&self, number: f64) -> Text {
+        match self.unit {
+            Unit::Bytes | Unit::Ms | Unit::Seconds | Unit::Share | Unit::Ratio => {
+                self.shown(number, VERTEX)
+            }
+            _ => {
+                let figure = figure(number.round());
+                Text {
+                    zh: figure.clone(),
+                    en: figure,
+                }
+            }
+        }
+    }
+
+    /// The number under its title.
+    pub fn labeled(&self, number: f64, vertex: Noun) -> Text {
+        Text::joined(&[self.title(vertex), self.shown(number, vertex)], [" "; 2])
+    }
+
     /// The sentence about a thing; `vertex` is the engine's word for a vertex.
     pub fn sentence(&self, name: &str, number: f64, vertex: Noun) -> Text {
         let value = self.shown(number, vertex);
@@ -163,7 +184,7 @@ fn worded(text: StaticText, vertex: Noun) -> Text {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::format::{TASK, VERTEX};
+    use crate::format::TASK;
 
     #[test]
     fn every_measure_has_an_id_of_its_own_and_its_words() {

@@ -203,33 +203,14 @@ pub fn as_written(program: &Program, write: &Call, scope: &Scope) -> Option<Rewr
 
 /// Whether results may depend on the partitions of the rows or on their order.
 fn depends_on_partitions(program: &Program) -> bool {
-    const DEPENDENT: [&str; 24] = [
-        "mapPartitions",
-        "mapPartitionsWithIndex",
-        "mapInPandas",
-        "mapInArrow",
-        "glom",
-        "zip",
-        "zipWithIndex",
-        "zipWithUniqueId",
-        "monotonically_increasing_id",
-        "spark_partition_id",
-        "rand",
-        "randn",
-        "uuid",
-        "shuffle",
-        "sample",
-        "randomSplit",
-        "first_value",
-        "last_value",
-        "any_value",
-        "collect_list",
-        "array_agg",
-        "foreachPartition",
-        "TABLESAMPLE",
-        "ALS",
-    ];
-    let depends = |name: &str| DEPENDENT.iter().any(|own| own.eq_ignore_ascii_case(name));
+    const DEPENDENT: &str = "mapPartitions|mapPartitionsWithIndex|mapInPandas|mapInArrow|glom|zip|zipWithIndex|zipWithUniqueId|\
+         monotonically_increasing_id|spark_partition_id|rand|randn|uuid|shuffle|sample|randomSplit|first_value|\
+         last_value|any_value|collect_list|array_agg|foreachPartition|TABLESAMPLE|ALS";
+    let depends = |name: &str| {
+        DEPENDENT
+            .split('|')
+            .any(|own| own.eq_ignore_ascii_case(name))
+    };
     // the row of a key that comes first
     let first = |call: &Call| match call.name.as_str() {
         "dropDuplicates" | "drop_duplicates" => !call.arguments.is_empty(),

@@ -1,31 +1,15 @@
 //! Keeps rows that several actions need; streams rows to the driver instead of collecting them.
 
-use job::code::{Program, Scope, only};
+use job::code::{Call, Program, Scope, only};
+use job::script::Span;
 
 use super::{Rewrite, indentation, lines_after, partitions};
 
-const ACTIONS: [&str; 10] = [
-    "collect",
-    "count",
-    "show",
-    "toPandas",
-    "first",
-    "take",
-    "parquet",
-    "save",
-    "saveAsTable",
-    "saveAsTextFile",
-];
+const ACTIONS: &str =
+    "collect|count|show|toPandas|first|take|parquet|save|saveAsTable|saveAsTextFile";
 
 /// Functions with other values in each computation.
-const RANDOM: [&str; 6] = [
-    "rand(",
-    "randn(",
-    "uuid(",
-    "monotonically_increasing_id(",
-    "sample(",
-    "shuffle(",
-];
+const RANDOM: &str = "rand(|randn(|uuid(|monotonically_increasing_id(|sample(|shuffle(";
 
 /// Caches the rows that a statement assigns.
 pub fn cache(program: &Program, statement: usize) -> Option<Rewrite> {
@@ -33,8 +17,18 @@ pub fn cache(program: &Program, statement: usize) -> Option<Rewrite> {
     if !program.assigns_rows(statement) {
         return None;
     }
-    let span = program.syntax.span(value);
-    let text = program.slice(&span);
+    cached(program, statement, &program.syntax.span(value))
+}
+
+/// Caches the rows that a method takes.
+pub fn cache_input(program: &Program, call: &Call) -> Option<Rewrite> {
+    let input = program.syntax.span(call.receiver?);
+    cached(program, call.statement, &input)
+}
+
+/// Caches the rows of an expression.
+fn cached(program: &Program, statement: usize, span: &Span) -> Option<Rewrite> {
+    let text = program.slice(span);
     if [".cache(", ".persist(", ".checkpoint("]
         .iter()
         .any(|kept| text.contains(kept))
@@ -43,7 +37,7 @@ pub fn cache(program: &Program, statement: usize) -> Option<Rewrite> {
     }
     let mut rewrite = Rewrite {
         // a seeded algorithm depends on the order of the rows, which changes with the columns that are read
-        reorders: RANDOM.iter().any(|function| text.contains(function))
+        reorders: RANDOM.split('|').any(|function| text.contains(function))
             || program.text.contains("seed=")
             || program.text.contains("randomSplit("),
         ..Rewrite::default()
@@ -61,7 +55,7 @@ pub fn uncache(program: &Program, scope: &Scope) -> Option<Rewrite> {
     let receiver = call.receiver.map_or("", |at| program.text_of(at));
     let rewrite = Rewrite {
         reorders: RANDOM
-            .iter()
+            .split('|')
             .any(|function| program.text.contains(function)),
         ..Rewrite::default()
     };
@@ -98,7 +92,7 @@ pub fn free(program: &Program, scope: &Scope) -> Option<Rewrite> {
         };
         let is_action = |at: usize| {
             let mut calls = program.calls.iter().filter(|call| call.statement == at);
-            calls.any(|call| ACTIONS.contains(&call.name.as_str()))
+            calls.any(|call| ACTIONS.split('|').any(|action| action == call.name))
         };
         let used_later = (last + 1..program.statements.len()).any(is_action);
         let freed = program.text.contains(&format!("{name}.unpersist("));

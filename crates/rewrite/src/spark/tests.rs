@@ -209,6 +209,12 @@ const CASES: &[Case] = &[
         after: Some("d = (a.where(\"x > 1\")\n    .select(\"k\")).cache()\n"),
     },
     Case {
+        name: "cache: the input of a sort",
+        before: "a.select(\"k\").orderBy(\"k\").write.parquet(o)\n",
+        change: |p| reuse::cache_input(p, p.calls.iter().find(|c| c.name == "orderBy")?),
+        after: Some("a.select(\"k\").cache().orderBy(\"k\").write.parquet(o)\n"),
+    },
+    Case {
         name: "rows that are cached already",
         before: "d = a.select(\"k\").persist()\n",
         change: cache,

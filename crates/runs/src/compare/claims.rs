@@ -202,7 +202,9 @@ const SETTINGS: usize = 3;
 /// Changed settings of an application claim what no finding does, apart from the input, the resources and the waits.
 pub(super) fn settings(runs: &Contrast<'_>, left: &mut [Part]) -> Option<Reason> {
     let (slow, fast) = (&runs.slow.summary.settings, &runs.fast.summary.settings);
-    let changed = slow.iter().filter_map(|(key, [here, _])| {
+    // a priority changes the wait for capacity only
+    let slow = slow.iter().filter(|(key, _)| *key != "priority");
+    let changed = slow.filter_map(|(key, [here, _])| {
         let [there, _] = fast.get(key)?;
         (here != there).then_some((key, here, there))
     });

@@ -4,7 +4,7 @@ use super::contrast::Contrast;
 use super::shares::{Factor, Part, is_growth};
 use super::totals::total;
 use super::{ComparedRun, Reason, ReasonKind, StageChange};
-use report::format::{Bytes, ROW, Ratio, Seconds, TOKEN, VERTEX};
+use report::format::{Ratio, Seconds, TOKEN, VERTEX};
 use report::measure::{Measure, book};
 use report::{Text, text};
 
@@ -65,10 +65,7 @@ fn largest<'c>(runs: &Contrast<'c>, parts: &[Part]) -> Option<&'c StageChange> {
 
 fn data(runs: &Contrast<'_>, parts: &[Part]) -> Option<Reason> {
     let (measure, [more, less]) = runs.input().filter(|(_, [more, less])| more > less)?;
-    let amount = |n: f64| match *measure == book::INPUT_BYTES {
-        true => text!("{n}", "{n}", n = Bytes(n)),
-        false => text!("{n}", "{n}", n = ROW.count(n)),
-    };
+    let amount = |n: f64| measure.shown(n, VERTEX);
     let (slow, fast) = runs.names();
     let text = text!(
         "{slow} 的输入是 {fast} 的 {ratio}（{more} 对 {less}）",

@@ -99,23 +99,17 @@ fn difference(comparison: &Comparison) -> Option<Text> {
         false => text!("{b}", "{b}", b = Seconds(b)),
     };
     let change = Change::between(a, b);
-    Some(if b >= a {
-        text!(
-            "B 用时 {took}，比 A 多用 {by}（{change}）",
-            "B took {took}, {by} longer than A ({change})",
-            took = took,
-            by = by,
-            change = change
-        )
-    } else {
-        text!(
-            "B 用时 {took}，比 A 少用 {by}（{change}）",
-            "B took {took}, {by} less than A ({change})",
-            took = took,
-            by = by,
-            change = change
-        )
-    })
+    let (zh, en) = match b >= a {
+        true => ("多用", "longer"),
+        false => ("少用", "less"),
+    };
+    Some(text!(
+        "B 用时 {took}，比 A {zh} {by}（{change}）",
+        "B took {took}, {by} {en} than A ({change})",
+        took = took,
+        by = by,
+        change = change
+    ))
 }
 
 /// Missing data of a run, which must not be mistaken for "no difference".

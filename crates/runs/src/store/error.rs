@@ -124,46 +124,20 @@ impl StoreError {
     }
 
     fn fixed_hint(&self) -> &'static str {
-        match self {
+        let (zh, en) = match self {
             StoreError::ReadOnly { source, .. } => return source.fixed_hint(),
-            StoreError::TooNew { .. } => {
-                return interface().select(
-                    "请使用较新的程序，或另选数据目录",
-                    "use the newer program, or another data folder",
-                );
-            }
-            StoreError::UnknownRun(_) | StoreError::AmbiguousRun { .. } => {
-                return interface().select(
-                    "`scopeagent runs list` 列出所有运行",
-                    "`scopeagent runs list` lists all runs",
-                );
-            }
-            StoreError::UnknownSuggestion { .. } => {
-                return interface().select(
-                    "`scopeagent runs show RUN` 显示它的建议",
-                    "`scopeagent runs show RUN` shows its suggestions",
-                );
-            }
-            StoreError::Report { .. } => {
-                return interface().select(
-                    "用 `scopeagent runs delete RUN` 删除这次运行",
-                    "delete the run with `scopeagent runs delete RUN`",
-                );
-            }
-            StoreError::Folder { .. } | StoreError::Database { .. } => {}
-        }
-        match self.trouble() {
-            Some(Trouble::NoSpace) => {
-                interface().select("请腾出磁盘空间，或另选数据目录（配置中的 `data`）", "free some space on the disk, or choose another data folder (`data` in the configuration)")
-            }
-            Some(Trouble::InUse) => interface().select("等另一个进程结束后再试", "try again when the other process has finished"),
-            Some(Trouble::NotAllowed) => {
-                interface().select("请另选数据目录（配置中的 `data`），或修正其权限", "choose another data folder (`data` in the configuration), or fix its permissions")
-            }
-            Some(Trouble::Damaged) | None => {
-                interface().select("文件已损坏：请移走，下次运行会新建", "the file is damaged: move it away, and the next run creates a new one")
-            }
-        }
+            StoreError::TooNew { .. } => TOO_NEW,
+            StoreError::UnknownRun(_) | StoreError::AmbiguousRun { .. } => LIST_RUNS,
+            StoreError::UnknownSuggestion { .. } => SHOW_RUN,
+            StoreError::Report { .. } => DELETE_RUN,
+            StoreError::Folder { .. } | StoreError::Database { .. } => match self.trouble() {
+                Some(Trouble::NoSpace) => NO_SPACE,
+                Some(Trouble::InUse) => IN_USE,
+                Some(Trouble::NotAllowed) => NOT_ALLOWED,
+                Some(Trouble::Damaged) | None => DAMAGED,
+            },
+        };
+        interface().select(zh, en)
     }
 
     /// Whether the disk is full, rather than anything being wrong with the store.
@@ -184,4 +158,21 @@ impl StoreError {
             _ => None,
         }
     }
+}
+
+macro_rules! remedies {
+    ($($name:ident $zh:literal, $en:literal;)*) => {
+        $(const $name: (&str, &str) = ($zh, $en);)*
+    };
+}
+
+remedies! {
+    TOO_NEW "请使用较新的程序，或另选数据目录", "use the newer program, or another data folder";
+    LIST_RUNS "`scopeagent runs list` 列出所有运行", "`scopeagent runs list` lists all runs";
+    SHOW_RUN "`scopeagent runs show RUN` 显示它的建议", "`scopeagent runs show RUN` shows its suggestions";
+    DELETE_RUN "用 `scopeagent runs delete RUN` 删除这次运行", "delete the run with `scopeagent runs delete RUN`";
+    NO_SPACE "请腾出磁盘空间，或另选数据目录（配置中的 `data`）", "free some space on the disk, or choose another data folder (`data` in the configuration)";
+    IN_USE "等另一个进程结束后再试", "try again when the other process has finished";
+    NOT_ALLOWED "请另选数据目录（配置中的 `data`），或修正其权限", "choose another data folder (`data` in the configuration), or fix its permissions";
+    DAMAGED "文件已损坏：请移走，下次运行会新建", "the file is damaged: move it away, and the next run creates a new one";
 }

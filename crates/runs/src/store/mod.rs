@@ -64,9 +64,6 @@ impl Store {
     }
 
     /// Opens an existing store for reading only, next to a writer; readers never wait. `None` if there is no file of this version.
-    ///
-    /// # Errors
-    /// If the file cannot be read.
     pub fn reader(data: &Path) -> Result<Option<Store>, StoreError> {
         let path = data.join(FILE_NAME);
         if !path.is_file() {
@@ -83,9 +80,6 @@ impl Store {
     }
 
     /// Changes whenever another connection or process has changed the store.
-    ///
-    /// # Errors
-    /// If the file cannot be read.
     pub fn version(&self) -> Result<i64, StoreError> {
         let version = self.select("PRAGMA data_version", [], |row| row.get(0))?;
         Ok(version.into_iter().next().unwrap_or_default())

@@ -172,9 +172,6 @@ impl RunFilter {
 
 impl Store {
     /// Records that a run starts.
-    ///
-    /// # Errors
-    /// If the store cannot be written.
     pub fn begin(
         &self,
         run_id: &str,
@@ -202,9 +199,6 @@ impl Store {
 
     /// Saves the report of a run and the summary of its job; a partial report leaves the run
     /// `interrupted`.
-    ///
-    /// # Errors
-    /// If the store cannot be written.
     pub fn finish(
         &mut self,
         run: OpenRun,
@@ -217,9 +211,6 @@ impl Store {
     }
 
     /// Records that a run ended with an error.
-    ///
-    /// # Errors
-    /// If the store cannot be written.
     pub fn fail(&self, run: OpenRun, reason: &str) -> Result<(), StoreError> {
         self.execute(
             "UPDATE runs SET status = 'failed', failure = ?2, finished_at = ?3 WHERE run_id = ?1",
@@ -230,9 +221,6 @@ impl Store {
     }
 
     /// The runs that a filter selects.
-    ///
-    /// # Errors
-    /// If the store cannot be read.
     pub fn runs(&self, filter: &RunFilter) -> Result<Vec<RunRow>, StoreError> {
         let (condition, mut values) = filter.condition();
         let order = match filter.order {
@@ -246,9 +234,6 @@ impl Store {
     }
 
     /// Number of runs that a filter selects, without its limit.
-    ///
-    /// # Errors
-    /// If the store cannot be read.
     pub fn count(&self, filter: &RunFilter) -> Result<u32, StoreError> {
         let (condition, values) = filter.condition();
         let sql = format!("SELECT count(*) FROM runs{condition}");
@@ -257,9 +242,6 @@ impl Store {
     }
 
     /// Possible filters.
-    ///
-    /// # Errors
-    /// If the store cannot be read.
     pub fn facets(&self) -> Result<RunFacets, StoreError> {
         let facet = |sql: &str| {
             let sql = format!("{sql} LIMIT {FACETS}");
@@ -344,9 +326,6 @@ impl Store {
     }
 
     /// The report of a run; `None` if it has none.
-    ///
-    /// # Errors
-    /// If there is no such run, or its report cannot be read.
     pub fn report(&self, prefix: &str) -> Result<Option<Report>, StoreError> {
         let run = self.run(prefix)?.run_id;
         let [report]: [_; 1] = self.texts("report", &run)?;
@@ -355,9 +334,6 @@ impl Store {
     }
 
     /// The summary of a run's job; `None` if the run has no report.
-    ///
-    /// # Errors
-    /// If there is no such run, or its summary cannot be read.
     pub fn summary(&self, prefix: &str) -> Result<Option<RunSummary>, StoreError> {
         let run = self.run(prefix)?.run_id;
         let texts: [_; 3] = self.texts("summary, picture, shape", &run)?;
@@ -387,9 +363,6 @@ impl Store {
     }
 
     /// Deletes a run with its findings, suggestions and feedback.
-    ///
-    /// # Errors
-    /// If there is no such run.
     pub fn delete(&self, prefix: &str) -> Result<RunRow, StoreError> {
         let row = self.run(prefix)?;
         self.execute("DELETE FROM runs WHERE run_id = ?1", [&row.run_id])?;

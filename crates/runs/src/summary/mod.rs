@@ -47,7 +47,8 @@ pub struct RunSummary {
     pub timeline: Option<Timeline>,
     /// `None` if no file holds it.
     pub script: Option<Script>,
-    /// Settings of an application, the value in force and its origin: the log, or the default of a version.
+    /// Settings of an application and the priority of a job: the value in force and its origin, the log, a file or the default of a
+    /// version.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub settings: BTreeMap<String, [String; 2]>,
     /// C# that the findings are about.
@@ -266,7 +267,7 @@ impl RunSummary {
                 file: file.to_owned(),
                 text: text.to_owned(),
             }),
-            settings: job.spark.iter().flat_map(|app| app.settings()).collect(),
+            settings: settings(job),
             private_names: private_names(job),
             ..RunSummary::default()
         }
@@ -397,6 +398,14 @@ fn slowest(job: &Job, stage: usize, runs: &StageRuns) -> Option<[String; 2]> {
         format!("{}[{}]", job.stages[stage].name, slowest.index),
         machine,
     ])
+}
+
+fn settings(job: &Job) -> BTreeMap<String, [String; 2]> {
+    let of_application = job.spark.iter().flat_map(|app| app.settings());
+    let file = job.info.sources.get("priority").map(|s| s.file.clone());
+    let priority = job.info.priority.zip(file);
+    let priority = priority.map(|(n, file)| ("priority".to_owned(), [n.to_string(), file]));
+    of_application.chain(priority).collect()
 }
 
 fn executors(job: &Job, sheets: Vec<Values>) -> Vec<ExecutorSummary> {

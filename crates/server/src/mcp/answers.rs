@@ -5,7 +5,6 @@ use std::sync::Arc;
 
 use diagnosis::whatif::{Curve, Point, Resource};
 use indexer::{Hit, Match};
-use report::{Language, Localize};
 use rmcp::ErrorData;
 use rmcp::handler::server::tool::IntoCallToolResult;
 use rmcp::model::{CallToolResponse, CallToolResult, ContentBlock, Resource as Link};
@@ -296,36 +295,6 @@ impl<'a> Points<'a> {
             curve: &replayed.curve,
         }
     }
-}
-
-/// A replay in words.
-pub(super) fn replayed(replayed: &Replayed) -> String {
-    let point = |point: &Point| {
-        format!(
-            "{} ({:.0} to {:.0} s) with {}, {:.2} hours held",
-            report::format::Seconds(point.seconds).localize(Language::En),
-            point.between[0],
-            point.between[1],
-            point.count,
-            point.hours
-        )
-    };
-    let unit = match replayed.resource {
-        Resource::Tokens => "tokens",
-        Resource::Executors { .. } => "executors",
-    };
-    let changed: String = replayed
-        .asked
-        .iter()
-        .map(|p| format!("changed: {}\n", point(p)))
-        .collect();
-    format!(
-        "now: {}\n{changed}{unit} that suffice for practically the best time: {}; that cost at most 5 % more time: {}; cheapest: {}",
-        point(&replayed.now),
-        replayed.curve.enough,
-        replayed.curve.would_do,
-        replayed.curve.cheapest
-    )
 }
 
 pub(super) fn applications(applications: &[Application]) -> String {

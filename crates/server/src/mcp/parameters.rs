@@ -2,12 +2,12 @@
 
 use std::str::FromStr;
 
-use report::{JobEngine, Language, say};
+use report::{JobEngine, Language};
 use runs::store::Action;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::Result;
 use crate::whatif::{Amount, Asked, Factor};
 
 /// Runs or applications in one answer.
@@ -222,8 +222,7 @@ impl Written {
             .or_else(|why| number.parse().map_err(|_: String| why));
         read.map_err(|why| {
             let text = report::visible_line(&text);
-            let error = say!("`{name}` 不能是 `{text}`", "`{name}` can't be `{text}`");
-            Error::new(ErrorKind::Usage, error).hint(why)
+            error!(Usage: "`{name}` 不能是 `{text}`", "`{name}` can't be `{text}`").hint(why)
         })
     }
 }

@@ -268,8 +268,14 @@ impl Handler {
                 report.as_ref(),
                 report::Language::En,
             )?;
-            let text = answers::replayed(&replayed);
-            Ok(Answer::new(&Points::of(&replayed), text))
+            let told = whatif::Told {
+                replayed: &replayed,
+                price: None,
+                language: report::Language::En,
+            };
+            let asked = std::iter::once(told.now()).chain(told.asked());
+            let lines: Vec<String> = asked.chain([told.conclusion()]).collect();
+            Ok(Answer::new(&Points::of(&replayed), lines.join("\n")))
         })
         .await
     }

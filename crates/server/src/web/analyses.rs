@@ -3,11 +3,11 @@
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use report::{say, visible_line};
+use report::visible_line;
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, Result};
 
 /// Analyses that are remembered, running or ended.
 const REMEMBERED: usize = 64;
@@ -63,12 +63,10 @@ impl Analyses {
         if all.len() >= REMEMBERED {
             let ended = all.iter().position(|p| p.has_ended());
             let Some(ended) = ended else {
-                let error = say!("正在进行的分析过多", "too many analyses are running");
-                let hint = say!(
-                    "请等待其中一个结束，或取消一个",
-                    "wait until one has ended, or cancel one"
-                );
-                return Err(Error::new(ErrorKind::Usage, error).hint(hint));
+                return Err(error!(
+                    Usage: "正在进行的分析过多", "too many analyses are running";
+                    "请等待其中一个结束，或取消一个", "wait until one has ended, or cancel one"
+                ));
             };
             all.remove(ended);
         }

@@ -1,204 +1,121 @@
 //! Texts of the pages around reports, in both languages.
 
-use report::Language;
+use report::{Language, Phrases, phrases};
 
-/// Name, Chinese, English.
-const PHRASES: &[(&str, &str, &str)] = &[
-    ("runs", "分析记录", "Runs"),
-    ("analyze", "新建分析", "Analyze"),
-    ("knowledge", "经验库", "Knowledge"),
-    ("skip", "跳到正文", "Skip to content"),
-    ("dark", "深色", "Dark"),
-    ("light", "浅色", "Light"),
-    ("filter", "筛选", "Filter"),
-    ("reset", "清除", "Reset"),
-    ("search_runs", "作业、目录或脚本", "Job, folder or script"),
-    ("cause", "原因", "Cause"),
-    ("any_cause", "全部原因", "Any cause"),
-    ("owner", "提交人", "Owner"),
-    ("any_owner", "全部提交人", "Any owner"),
-    ("week", "周", "Week"),
-    ("any_week", "全部周", "Any week"),
-    ("sort", "排序", "Sort by"),
-    ("by_avoidable", "可避免时间", "avoidable time"),
-    ("by_time", "最新", "newest"),
-    ("job", "作业", "Job"),
-    ("result", "结论", "Result"),
-    ("avoidable", "可避免", "Avoidable"),
-    ("elapsed", "总用时", "Total time"),
-    ("analyzed_at", "分析时间（UTC）", "Analyzed (UTC)"),
-    ("compare", "比较", "Compare"),
-    (
-        "compare_two",
-        "比较所选的两次运行",
-        "Compare the two selected runs",
-    ),
-    ("select", "选择", "Select"),
-    (
-        "earlier_runs",
-        "同一目录的其他分析",
-        "Other analyses of this folder",
-    ),
-    ("history", "历次运行", "History"),
-    ("this_run", "本次", "this run"),
-    (
-        "compare_good",
-        "与正常运行比较",
-        "Compare with the good run",
-    ),
-    (
-        "history_hint",
-        "同一作业已分析的各次运行，最早的在前。",
-        "The analyzed runs of this job, oldest first.",
-    ),
-    ("jobs_here", "可选的作业", "Jobs to choose from"),
-    (
-        "more_entries",
-        "只列出最新的一部分。",
-        "Only the newest are listed.",
-    ),
-    ("no_runs", "还没有分析记录。", "No runs yet."),
-    ("no_match", "没有符合条件的记录。", "No run matches."),
-    ("first_run", "分析一个作业", "Analyze a job"),
-    ("previous", "上一页", "Previous"),
-    ("next", "下一页", "Next"),
-    ("of", "/ 共", "of"),
-    ("running", "正在分析", "In progress"),
-    ("failed", "未完成", "Did not finish"),
-    (
-        "path",
-        "作业目录或事件日志的路径",
-        "Path of a job folder or an event log",
-    ),
-    ("path_hint", "可以读取的目录：", "Folders that may be read:"),
-    ("by_path", "按路径", "By path"),
-    ("or_upload", "或上传文件", "Or upload files"),
-    ("folder", "作业目录", "Job folder"),
-    ("single_files", "文件", "Files"),
-    (
-        "upload_hint",
-        "文件保存在本服务的数据目录中，最多 1 GiB。",
-        "Files stay in the data folder of this server; at most 1 GiB.",
-    ),
-    (
-        "drop_here",
-        "把文件拖到这里，或者选择",
-        "Drop files here, or choose",
-    ),
-    ("question", "问题（可不填）", "Question (optional)"),
-    (
-        "question_example",
-        "例如：为什么比上周慢？",
-        "For example: why is it slower than last week?",
-    ),
-    ("depth", "深度", "Depth"),
-    ("quick", "快速", "quick"),
-    ("normal", "标准", "normal"),
-    ("deep", "深入", "deep"),
-    ("start", "开始分析", "Start analysis"),
-    ("upload", "上传并分析", "Upload and analyze"),
-    ("uploading", "正在上传", "Uploading"),
-    ("cancel", "取消", "Cancel"),
-    ("cancelled", "已请求取消", "Cancelling"),
-    (
-        "reload",
-        "刷新页面可查看进度。",
-        "Reload the page to see the progress.",
-    ),
-    ("done", "完成", "Done"),
-    (
-        "search_knowledge",
-        "搜索经验库",
-        "Search the knowledge base",
-    ),
-    (
-        "query_example",
-        "例如：连接键倾斜",
-        "For example: hot key in a join",
-    ),
-    ("search", "搜索", "Search"),
-    (
-        "nothing_fits",
-        "知识库中没有合适的内容，以下仅是最接近的段落。",
-        "Nothing in the knowledge base fits well; these passages are only the nearest.",
-    ),
-    ("nothing_found", "没有找到任何内容。", "Nothing found."),
-    ("weak", "弱匹配", "weak match"),
-    ("in_context", "查看上下文", "Show in context"),
-    ("covers", "涉及的原因", "Covers"),
-    ("source", "来源", "Source"),
-    ("this_passage", "被引用的段落", "The cited passage"),
-    ("download", "下载", "Download"),
-    ("print", "打印", "Print"),
-    ("analyze_again", "重新分析", "Analyze again"),
-    ("copy", "复制", "Copy"),
-    ("copied", "已复制", "Copied"),
-    ("zoom_in", "放大", "Zoom in"),
-    ("zoom_out", "缩小", "Zoom out"),
-    ("zoom_reset", "适应宽度", "Fit"),
-    ("back_to_run", "返回报告", "Back to the report"),
-    ("line_of", "行，共", "lines of"),
-    ("whole_file", "从文件开头显示", "From the start of the file"),
-    ("file_place", "位置", "Place"),
-    (
-        "not_located",
-        "文件中没有找到这个位置，以下从开头显示。",
-        "The place was not found in the file; this is its start.",
-    ),
-    ("login", "登录", "Log in"),
-    ("token", "访问令牌", "Access token"),
-    ("wrong_token", "令牌不正确。", "Wrong token."),
-    ("problem", "无法显示", "This did not work"),
-    ("not_answered", "没有完成", "Not finished"),
-    (
-        "keys",
-        "快捷键：/ 提问，j / k 下一个 / 上一个发现",
-        "Keys: / ask, j / k next / previous finding",
-    ),
-    ("batches", "批次", "Batches"),
-    ("batch", "批次", "Batch"),
-    ("jobs", "作业", "Jobs"),
-    ("clusters", "问题簇", "Clusters"),
-    ("advice", "建议", "What to do"),
-    ("costliest", "代价最大的作业", "Costliest job"),
-    ("pages", "翻页", "Pages"),
-    ("script", "脚本", "Script"),
-    ("any_script", "全部脚本", "Any script"),
-    ("submitted_at", "提交时间（UTC）", "Submitted (UTC)"),
-    ("ask", "就这次运行提问", "Ask about this run"),
-    (
-        "ask_label",
-        "关于作业、阶段、用时、原因或改法的问题",
-        "A question about the job, its stages, times, causes or fixes",
-    ),
-    (
-        "ask_example",
-        "例如：为什么 SV3 这么慢？",
-        "For example: why is SV3 slow?",
-    ),
-    ("ask_button", "提问", "Ask"),
-    ("asking", "正在回答", "Answering"),
-    (
-        "broken_answer",
-        "回答中断了，请重试。",
-        "The answer broke off; ask again.",
-    ),
-    (
-        "by_rules",
-        "由离线规则回答",
-        "Answered by the offline rules",
-    ),
-    ("by_llm", "由 LLM 回答", "Answered by an LLM"),
-    ("comparison", "两次运行的比较", "Comparison of two runs"),
-];
+const PHRASES: Phrases = phrases! {
+    "runs" "分析记录", "Runs";
+    "analyze" "新建分析", "Analyze";
+    "knowledge" "经验库", "Knowledge";
+    "skip" "跳到正文", "Skip to content";
+    "dark" "深色", "Dark";
+    "light" "浅色", "Light";
+    "filter" "筛选", "Filter";
+    "reset" "清除", "Reset";
+    "search_runs" "作业、目录或脚本", "Job, folder or script";
+    "cause" "原因", "Cause";
+    "any_cause" "全部原因", "Any cause";
+    "owner" "提交人", "Owner";
+    "any_owner" "全部提交人", "Any owner";
+    "week" "周", "Week";
+    "any_week" "全部周", "Any week";
+    "sort" "排序", "Sort by";
+    "by_avoidable" "可避免时间", "avoidable time";
+    "by_time" "最新", "newest";
+    "job" "作业", "Job";
+    "result" "结论", "Result";
+    "avoidable" "可避免", "Avoidable";
+    "elapsed" "总用时", "Total time";
+    "analyzed_at" "分析时间（UTC）", "Analyzed (UTC)";
+    "compare" "比较", "Compare";
+    "compare_two" "比较所选的两次运行", "Compare the two selected runs";
+    "select" "选择", "Select";
+    "earlier_runs" "同一目录的其他分析", "Other analyses of this folder";
+    "history" "历次运行", "History";
+    "this_run" "本次", "this run";
+    "compare_good" "与正常运行比较", "Compare with the good run";
+    "history_hint" "同一作业已分析的各次运行，最早的在前。", "The analyzed runs of this job, oldest first.";
+    "jobs_here" "可选的作业", "Jobs to choose from";
+    "more_entries" "只列出最新的一部分。", "Only the newest are listed.";
+    "no_runs" "还没有分析记录。", "No runs yet.";
+    "no_match" "没有符合条件的记录。", "No run matches.";
+    "first_run" "分析一个作业", "Analyze a job";
+    "previous" "上一页", "Previous";
+    "next" "下一页", "Next";
+    "of" "/ 共", "of";
+    "running" "正在分析", "In progress";
+    "failed" "未完成", "Did not finish";
+    "path" "作业目录或事件日志的路径", "Path of a job folder or an event log";
+    "path_hint" "可以读取的目录：", "Folders that may be read:";
+    "by_path" "按路径", "By path";
+    "or_upload" "或上传文件", "Or upload files";
+    "folder" "作业目录", "Job folder";
+    "single_files" "文件", "Files";
+    "upload_hint" "文件保存在本服务的数据目录中，最多 1 GiB。", "Files stay in the data folder of this server; at most 1 GiB.";
+    "drop_here" "把文件拖到这里，或者选择", "Drop files here, or choose";
+    "question" "问题（可不填）", "Question (optional)";
+    "question_example" "例如：为什么比上周慢？", "For example: why is it slower than last week?";
+    "depth" "深度", "Depth";
+    "quick" "快速", "quick";
+    "normal" "标准", "normal";
+    "deep" "深入", "deep";
+    "start" "开始分析", "Start analysis";
+    "upload" "上传并分析", "Upload and analyze";
+    "uploading" "正在上传", "Uploading";
+    "cancel" "取消", "Cancel";
+    "cancelled" "已请求取消", "Cancelling";
+    "reload" "刷新页面可查看进度。", "Reload the page to see the progress.";
+    "done" "完成", "Done";
+    "search_knowledge" "搜索经验库", "Search the knowledge base";
+    "query_example" "例如：连接键倾斜", "For example: hot key in a join";
+    "search" "搜索", "Search";
+    "nothing_fits" "知识库中没有合适的内容，以下仅是最接近的段落。", "Nothing in the knowledge base fits well; these passages are only the nearest.";
+    "nothing_found" "没有找到任何内容。", "Nothing found.";
+    "weak" "弱匹配", "weak match";
+    "in_context" "查看上下文", "Show in context";
+    "covers" "涉及的原因", "Covers";
+    "source" "来源", "Source";
+    "this_passage" "被引用的段落", "The cited passage";
+    "download" "下载", "Download";
+    "print" "打印", "Print";
+    "analyze_again" "重新分析", "Analyze again";
+    "copy" "复制", "Copy";
+    "copied" "已复制", "Copied";
+    "zoom_in" "放大", "Zoom in";
+    "zoom_out" "缩小", "Zoom out";
+    "zoom_reset" "适应宽度", "Fit";
+    "back_to_run" "返回报告", "Back to the report";
+    "line_of" "行，共", "lines of";
+    "whole_file" "从文件开头显示", "From the start of the file";
+    "file_place" "位置", "Place";
+    "not_located" "文件中没有找到这个位置，以下从开头显示。", "The place was not found in the file; this is its start.";
+    "login" "登录", "Log in";
+    "token" "访问令牌", "Access token";
+    "wrong_token" "令牌不正确。", "Wrong token.";
+    "problem" "无法显示", "This did not work";
+    "not_answered" "没有完成", "Not finished";
+    "keys" "快捷键：/ 提问，j / k 下一个 / 上一个发现", "Keys: / ask, j / k next / previous finding";
+    "batches" "批次", "Batches";
+    "batch" "批次", "Batch";
+    "jobs" "作业", "Jobs";
+    "clusters" "问题簇", "Clusters";
+    "advice" "建议", "What to do";
+    "costliest" "代价最大的作业", "Costliest job";
+    "pages" "翻页", "Pages";
+    "script" "脚本", "Script";
+    "any_script" "全部脚本", "Any script";
+    "submitted_at" "提交时间（UTC）", "Submitted (UTC)";
+    "ask" "就这次运行提问", "Ask about this run";
+    "ask_label" "关于作业、阶段、用时、原因或改法的问题", "A question about the job, its stages, times, causes or fixes";
+    "ask_example" "例如：为什么 SV3 这么慢？", "For example: why is SV3 slow?";
+    "ask_button" "提问", "Ask";
+    "asking" "正在回答", "Answering";
+    "broken_answer" "回答中断了，请重试。", "The answer broke off; ask again.";
+    "by_rules" "由离线规则回答", "Answered by the offline rules";
+    "by_llm" "由 LLM 回答", "Answered by an LLM";
+    "comparison" "两次运行的比较", "Comparison of two runs";
+};
 
 /// The phrase of that name; `?` for an unknown name, which a test excludes.
 pub(super) fn say(name: &str, language: Language) -> &'static str {
-    let found = PHRASES.iter().find(|(known, ..)| *known == name);
-    found.map_or("?", |(_, zh, en)| language.select(zh, en))
-}
-
-#[cfg(test)]
-pub(super) fn is_known(name: &str) -> bool {
-    PHRASES.iter().any(|(known, ..)| *known == name)
+    PHRASES.get(name, language).unwrap_or("?")
 }

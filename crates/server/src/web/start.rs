@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use agent::{Event, Observer, Request};
-use report::{Language, say, speaking};
+use report::{Language, speaking};
 
 use super::analyses::Progress;
 use super::app::App;
@@ -112,13 +112,8 @@ fn is_saved(report: &report::Report) -> Result<()> {
     if !report.run_id.is_empty() {
         return Ok(());
     }
-    let error = say!(
-        "分析已完成，但运行没有保存",
-        "the analysis is done, but its run could not be saved"
-    );
-    let hint = say!(
-        "请腾出磁盘空间，并检查数据目录的权限；服务的日志有原因",
-        "free some space on the disk and check the permissions of the data folder; the log of the server has the reason"
-    );
-    Err(Error::new(ErrorKind::Other, error).hint(hint))
+    Err(error!(
+        Other: "分析已完成，但运行没有保存", "the analysis is done, but its run could not be saved";
+        "请腾出磁盘空间，并检查数据目录的权限；服务的日志有原因", "free some space on the disk and check the permissions of the data folder; the log of the server has the reason"
+    ))
 }

@@ -46,9 +46,10 @@ impl Incoming<'_> {
         if all <= MAX_RECEIVED {
             return Ok(());
         }
-        let error = say!("同时上传的内容过多", "too much is being uploaded at once");
-        let hint = say!("请稍后再试", "try again later");
-        Err(Error::new(ErrorKind::Other, error).hint(hint))
+        Err(error!(
+            Other: "同时上传的内容过多", "too much is being uploaded at once";
+            "请稍后再试", "try again later"
+        ))
     }
 }
 
@@ -96,15 +97,10 @@ async fn fields(app: &App, mut form: Multipart, incoming: &mut Incoming<'_>) -> 
         match field.name().unwrap_or_default() {
             "token" => is_own = app.is_own_form(&text(&mut field).await?),
             _ if !is_own => {
-                let error = say!(
-                    "表单不是来自本页面",
-                    "this form does not come from this page"
-                );
-                let hint = say!(
-                    "请刷新页面并重新选择文件",
-                    "reload the page and choose the files again"
-                );
-                return Err(Error::new(ErrorKind::Usage, error).hint(hint));
+                return Err(error!(
+                    Usage: "表单不是来自本页面", "this form does not come from this page";
+                    "请刷新页面并重新选择文件", "reload the page and choose the files again"
+                ));
             }
             "question" => upload.question = text(&mut field).await?,
             "depth" => upload.depth = text(&mut field).await?,
@@ -116,14 +112,10 @@ async fn fields(app: &App, mut form: Multipart, incoming: &mut Incoming<'_>) -> 
                 }
                 files += 1;
                 if files > MAX_FILES {
-                    let error = say!(
-                        "一次最多上传 {MAX_FILES} 个文件",
-                        "an upload may have {MAX_FILES} files"
-                    );
-                    return Err(Error::new(ErrorKind::Usage, error).hint(say!(
-                        "请去掉与本作业无关的文件，或给出目录的路径",
-                        "leave out files that don't belong to this job, or give the path of its folder"
-                    )));
+                    return Err(error!(
+                        Usage: "一次最多上传 {MAX_FILES} 个文件", "an upload may have {MAX_FILES} files";
+                        "请去掉与本作业无关的文件，或给出目录的路径", "leave out files that don't belong to this job, or give the path of its folder"
+                    ));
                 }
                 save(&mut field, &file_name(&name)?, incoming).await?;
             }
@@ -131,31 +123,21 @@ async fn fields(app: &App, mut form: Multipart, incoming: &mut Incoming<'_>) -> 
         }
     }
     match files {
-        0 => {
-            let error = say!("没有选择文件", "no file was chosen");
-            let hint = say!(
-                "请选择作业目录中的文件，或一个事件日志",
-                "choose the files of a job folder, or one event log"
-            );
-            Err(Error::new(ErrorKind::Usage, error).hint(hint))
-        }
+        0 => Err(error!(
+            Usage: "没有选择文件", "no file was chosen";
+            "请选择作业目录中的文件，或一个事件日志", "choose the files of a job folder, or one event log"
+        )),
         _ => Ok(upload),
     }
 }
 
 fn broken(error: MultipartError) -> Error {
-    let hint = say!(
-        "一次最多上传 {limit}；更大的目录请给出路径",
-        "an upload may have {limit}; give the path of a larger folder instead",
-        limit = Bytes(MAX_BYTES as f64)
-    );
     Error {
         causes: vec![error.body_text()],
-        ..Error::new(
-            ErrorKind::Usage,
-            say!("上传没有完成", "the upload did not complete"),
+        ..error!(
+            Usage: "上传没有完成", "the upload did not complete";
+            "一次最多上传 {limit}；更大的目录请给出路径", "an upload may have {limit}; give the path of a larger folder instead", limit = Bytes(MAX_BYTES as f64)
         )
-        .hint(hint)
     }
 }
 
@@ -164,12 +146,10 @@ async fn text(field: &mut Field<'_>) -> Result<String> {
     while let Some(chunk) = field.chunk().await.map_err(broken)? {
         bytes.extend_from_slice(&chunk);
         if bytes.len() > MAX_TEXT {
-            let error = say!(
-                "字段超过 {MAX_TEXT} 字节",
-                "a field has more than {MAX_TEXT} bytes"
-            );
-            let hint = say!("请缩短问题", "shorten the question");
-            return Err(Error::new(ErrorKind::Usage, error).hint(hint));
+            return Err(error!(
+                Usage: "字段超过 {MAX_TEXT} 字节", "a field has more than {MAX_TEXT} bytes";
+                "请缩短问题", "shorten the question"
+            ));
         }
     }
     Ok(String::from_utf8_lossy(&bytes).into_owned())
@@ -213,15 +193,10 @@ fn file_name(given: &str) -> Result<PathBuf> {
         return Ok(parts.iter().collect());
     }
     let name = report::visible_line(given);
-    let error = say!(
-        "`{name}` 不能作为作业文件的名称",
-        "`{name}` cannot be the name of a file of a job"
-    );
-    let hint = say!(
-        "请重命名该文件，或给出目录的路径",
-        "rename the file, or give the path of its folder"
-    );
-    Err(Error::new(ErrorKind::Usage, error).hint(hint))
+    Err(error!(
+        Usage: "`{name}` 不能作为作业文件的名称", "`{name}` cannot be the name of a file of a job";
+        "请重命名该文件，或给出目录的路径", "rename the file, or give the path of its folder"
+    ))
 }
 
 /// Removes the oldest uploads that are too many.

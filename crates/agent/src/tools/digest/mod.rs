@@ -10,11 +10,12 @@ mod tables;
 
 use job::Job;
 use job::model::{FileKind, JobError, JobFile};
-use report::format::{Seconds, TOKEN};
-use report::{Language, Localize, Text, text};
+use report::format::Seconds;
+use report::measure::book;
+use report::{JobEngine, Language, Localize, Text, text};
 
 use crate::facts::Facts;
-use crate::measures::Measures;
+use crate::measures::{self, Measures};
 use crate::outline::StatementRow;
 use crate::wording::names;
 
@@ -136,23 +137,24 @@ fn info(look: &Look<'_>) -> Measures {
     let mut digest = Measures::default();
     let state = format!("{:?}", info.state).to_lowercase();
     digest.say(text!("状态：{state}", "state: {state}"), look.language);
-    for (seconds, zh, en) in [
-        (info.compile_seconds, "编译", "compiling"),
-        (info.queued_seconds, "排队", "queued"),
-        (info.elapsed_seconds, "运行", "running"),
-        (
-            info.total_seconds(),
-            "从提交到结束",
-            "from submission to end",
-        ),
-    ] {
-        if let Some(seconds) = seconds {
-            let line = text!("{zh}：{time}", "{en}: {time}", time = Seconds(seconds));
-            digest.say(line, look.language);
-        }
-    }
-    if let Some(tokens) = info.tokens {
-        let line = text!("可用 {n}", "{n}", n = TOKEN.count(f64::from(tokens)));
+    let measured = [
+        &book::COMPILED,
+        &book::QUEUED,
+        &book::ELAPSED,
+        &book::TOKENS,
+    ];
+    let vertex = JobEngine::vertex(look.job.engine());
+    let said = measures::said(measured, &look.job.sheet().job, vertex, look.language);
+    digest
+        .lines
+        .extend(Some(said).filter(|line| !line.is_empty()));
+    if let Some(total) = info.total_seconds() {
+        let total = Seconds(total);
+        let line = text!(
+            "从提交到结束：{total}",
+            "from submission to end: {total}",
+            total = total
+        );
         digest.say(line, look.language);
     }
     if let Some(priority) = info.priority {

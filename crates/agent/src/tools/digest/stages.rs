@@ -3,7 +3,8 @@
 use job::facts::{OperatorFacts, StageFacts, value};
 use job::model::Stage;
 use job::runs::{RunState, StageRuns, VertexRun};
-use report::format::{Bytes, PARTITION, ROW, Ratio, Seconds};
+use report::format::{Bytes, PARTITION, Seconds, VERTEX};
+use report::measure::book;
 use report::{Language, Localize, Text, text};
 
 use super::Look;
@@ -82,45 +83,21 @@ pub(super) fn counters(look: &Look<'_>, named: Option<&str>) -> Measures {
 
 /// The counters of an operator; `None` if it has none.
 fn operator(operator: &OperatorFacts, facts: &StageFacts, language: Language) -> Option<String> {
-    let mut parts: Vec<Text> = Vec::new();
-    if let Some(rows) = value(&operator.rows) {
-        let spread = facts.rows_spread(operator).filter(|s| s.vertices > 1);
-        let widest = match spread {
-            Some(spread) => text!(
-                "（最多的 {max}，平均的 {ratio}）",
-                " (at most {max}, {ratio} the mean)",
-                max = ROW.count(spread.max),
-                ratio = Ratio(spread.max_over_mean)
-            ),
-            None => Text::default(),
-        };
-        parts.push(text!(
-            "{rows}{widest}",
-            "{rows}{widest}",
-            rows = ROW.count(rows),
-            widest = widest
-        ));
-    }
-    if let Some(ms) = value(&operator.own_ms) {
-        parts.push(text!(
-            "自身用时 {time}",
-            "{time} itself",
-            time = Seconds(ms / 1e3)
-        ));
-    }
-    if let Some(bytes) = value(&operator.bytes) {
-        parts.push(text!("{bytes}", "{bytes}", bytes = Bytes(bytes)));
-    }
-    if let Some(spilled) = value(&operator.spilled_bytes) {
-        parts.push(text!(
-            "落盘 {bytes}",
-            "spilled {bytes}",
-            bytes = Bytes(spilled)
-        ));
-    } else if operator.has_spilled() {
-        parts.push(text!("落盘", "spilled"));
-    }
-    let parts: Vec<String> = parts.into_iter().map(|part| part.into(language)).collect();
+    let spread = facts.rows_spread(operator).filter(|s| s.vertices > 1);
+    let spills = value(&operator.spilled).filter(|n| *n > 0.0);
+    let numbers = [
+        (&book::OPERATOR_ROWS, value(&operator.rows)),
+        (&book::OPERATOR_SPREAD, spread.map(|s| s.max_over_mean)),
+        (&book::OWN_TIME, value(&operator.own_ms)),
+        (&book::OPERATOR_BYTES, value(&operator.bytes)),
+        (&book::OPERATOR_SPILLED, value(&operator.spilled_bytes)),
+        (&book::OPERATOR_SPILLS, spills),
+    ];
+    let parts = numbers.into_iter().filter_map(|(measure, number)| {
+        let part = measure.labeled(number?, VERTEX);
+        Some(part.into(language))
+    });
+    let parts: Vec<String> = parts.collect();
     let name = match operator.uid {
         Some(uid) => format!("{}[{uid}]", operator.name),
         None => operator.name.to_string(),

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use batch::page::page_of;
 use batch::{Aggregate, AggregateError, Location, Store, Written};
 use report::{say, visible_line};
-use server::{Error, ErrorKind, Explain, Result};
+use server::{Error, ErrorKind, Explain, Result, error};
 
 use crate::args::BatchReport;
 use crate::config::Config;
@@ -64,14 +64,10 @@ fn places(args: &BatchReport, location: &Location) -> Result<(PathBuf, String)> 
             let store = args.store.trim_end_matches('/');
             Ok((out.clone(), format!("{store}/")))
         }
-        (Location::Remote(_) | Location::History(_), None) => {
-            let error = say!(
-                "结果库在对象存储中，没有可写入的目录",
-                "the store is not on this machine, and there is no folder for its report"
-            );
-            let hint = say!("请用 --out DIR 指定", "give one with --out DIR");
-            Err(Error::new(ErrorKind::Usage, error).hint(hint))
-        }
+        (Location::Remote(_) | Location::History(_), None) => Err(error!(
+            Usage: "结果库在对象存储中，没有可写入的目录", "the store is not on this machine, and there is no folder for its report";
+            "请用 --out DIR 指定", "give one with --out DIR"
+        )),
     }
 }
 

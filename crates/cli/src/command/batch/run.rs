@@ -3,7 +3,7 @@
 use batch::Step;
 use report::format::JOB;
 use report::say;
-use server::{Error, ErrorKind, Result};
+use server::{Result, error};
 
 use super::open::{open, pool};
 use super::plan;
@@ -76,16 +76,9 @@ pub(super) fn run(args: &BatchRun, config: &Config, terminal: &Terminal) -> Resu
 fn store(args: &BatchRun) -> Result<&str> {
     match (&args.out, args.places.as_slice()) {
         (Some(store), _) | (None, [store]) => Ok(store),
-        (None, _) => {
-            let error = say!(
-                "给出了多个位置，但没有用 `--out STORE` 指定结果库",
-                "several places, and no `--out STORE` for the results"
-            );
-            let hint = say!(
-                "请给出一个已有清单的结果库，或给出作业并加上 --out STORE",
-                "give one planned store, or sources with --out STORE"
-            );
-            Err(Error::new(ErrorKind::Usage, error).hint(hint))
-        }
+        (None, _) => Err(error!(
+            Usage: "给出了多个位置，但没有用 `--out STORE` 指定结果库", "several places, and no `--out STORE` for the results";
+            "请给出一个已有清单的结果库，或给出作业并加上 --out STORE", "give one planned store, or sources with --out STORE"
+        )),
     }
 }

@@ -98,11 +98,7 @@ fn last_rows_of(input: &Input<'_>, job: &mut Job, id: &str, rows: &[u64]) {
         }
         table.sources.insert("partition_rows", input.at(place));
     } else if known != rows && !known.is_empty() {
-        let problem = Problem::RowsDiffer {
-            stream: id.to_owned(),
-            here: total(rows),
-            there: total(&known),
-        };
+        let problem = Problem::RowsDiffer(id.to_owned(), total(rows), total(&known));
         job.note(input.name, Some(place), &problem);
     }
 }

@@ -10,12 +10,12 @@ use axum::response::sse::{Event, KeepAlive, Sse};
 use axum::response::{IntoResponse, Redirect, Response};
 use minijinja::context;
 use minijinja::value::{Serde, Value};
-use report::{Evidence, ReasonerKind, say, visible};
+use report::{Evidence, ReasonerKind, visible};
 use runs::store::Turn;
 use serde::{Deserialize, Serialize};
 
 use super::minute;
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::Result;
 use crate::question::Answered;
 use crate::web::app::App;
 use crate::web::asking::{Asking, Seen, ask as start};
@@ -96,12 +96,10 @@ fn question(text: &str) -> Result<String> {
     if (1..=QUESTION).contains(&length) {
         return Ok(text.trim().to_owned());
     }
-    let error = say!(
-        "问题须有 1 到 {QUESTION} 个字符",
-        "a question has 1 to {QUESTION} characters"
-    );
-    let hint = say!("请修改后再问", "change it and ask again");
-    Err(Error::new(ErrorKind::Usage, error).hint(hint))
+    Err(error!(
+        Usage: "问题须有 1 到 {QUESTION} 个字符", "a question has 1 to {QUESTION} characters";
+        "请修改后再问", "change it and ask again"
+    ))
 }
 
 fn stream(app: Arc<App>, visitor: Visitor, asking: Asking) -> Response {

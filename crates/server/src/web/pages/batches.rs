@@ -9,11 +9,11 @@ use minijinja::context;
 use minijinja::value::{Serde, Value};
 use render::Words;
 use report::format::{JOB, Seconds};
-use report::say;
+use report::{say, title_of};
 use runs::store::ClusterRow;
 use serde::Serialize;
 
-use super::runs::{Asked, List, PAGE, cause};
+use super::runs::{Asked, List, PAGE};
 use crate::error::Result;
 use crate::web::app::App;
 use crate::web::batches::Listing;
@@ -36,41 +36,21 @@ pub(super) async fn show(State(app): State<Arc<App>>, visitor: Visitor) -> Respo
     .await
 }
 
-pub(super) async fn jobs(
-    State(app): State<Arc<App>>,
-    visitor: Visitor,
-    Path(at): Path<String>,
-    Query(asked): Query<Asked>,
-) -> Response {
-    let base = format!("/batches/{at}");
-    list(
-        app,
-        visitor,
-        at,
-        base,
-        asked,
-        "runs.html",
-        |app, _, list| {
-            let reports = format!("{}/jobs", list.base);
-            Ok(context! { view => "jobs", reports, ..list.jobs(app)? })
-        },
-    )
+/// A request for a list of a batch.
+type Wanted = (State<Arc<App>>, Visitor, Path<String>, Query<Asked>);
+
+pub(super) async fn jobs(wanted: Wanted) -> Response {
+    list(wanted, "", "runs.html", |app, _, list| {
+        let reports = format!("{}/jobs", list.base);
+        Ok(context! { view => "jobs", reports, ..list.jobs(app)? })
+    })
     .await
 }
 
-pub(super) async fn clusters(
-    State(app): State<Arc<App>>,
-    visitor: Visitor,
-    Path(at): Path<String>,
-    Query(asked): Query<Asked>,
-) -> Response {
-    let base = format!("/batches/{at}/clusters");
+pub(super) async fn clusters(wanted: Wanted) -> Response {
     list(
-        app,
-        visitor,
-        at,
-        base,
-        asked,
+        wanted,
+        "/clusters",
         "clusters.html",
         |app, listing, list| {
             // One row more than shown tells whether there is a next page.
@@ -79,11 +59,8 @@ pub(super) async fn clusters(
                 let jobs = listing.jobs();
                 (jobs.clusters(&filter)?, jobs.count(&filter)?)
             };
-            let clusters = rows
-                .iter()
-                .take(PAGE)
-                .map(|row| Cluster::of(row, list.words));
-            let clusters: Vec<Cluster> = clusters.collect();
+            let shown = rows.iter().take(PAGE);
+            let clusters: Vec<Cluster> = shown.map(|row| Cluster::of(row, list.words)).collect();
             Ok(context! {
                 view => "clusters",
                 count,
@@ -100,14 +77,12 @@ pub(super) async fn clusters(
 
 /// A page about a batch, cached until its list changes.
 async fn list(
-    app: Arc<App>,
-    visitor: Visitor,
-    at: String,
-    base: String,
-    asked: Asked,
+    (State(app), visitor, Path(at), Query(asked)): Wanted,
+    below: &str,
     template: &'static str,
     content: impl FnOnce(&App, &Listing, &List<'_>) -> Result<Value> + Send + 'static,
 ) -> Response {
+    let base = format!("/batches/{at}{below}");
     let Some(listing) = app.listing(&at) else {
         return app.refuse(&visitor, StatusCode::NOT_FOUND);
     };
@@ -153,7 +128,7 @@ impl Cluster {
     fn of(row: &ClusterRow, words: Words) -> Cluster {
         Cluster {
             code: row.cause.clone(),
-            cause: cause(&row.cause, row.engine, words),
+            cause: title_of(&row.cause, row.engine, words.0),
             script: row.script.clone(),
             role: row.role.clone(),
             jobs: row.jobs,

@@ -6,10 +6,8 @@ use axum::extract::{RawQuery, State};
 use axum::response::Response;
 use minijinja::Value;
 use minijinja::context;
-use report::say;
 use runs::compare::compare;
 
-use crate::error::{Error, ErrorKind};
 use crate::web::app::{App, template};
 use crate::web::visitor::Visitor;
 
@@ -28,12 +26,10 @@ pub(super) async fn show(
             .collect();
         let [a, b] = runs.as_slice() else {
             let n = runs.len();
-            let error = say!(
-                "比较需要两次运行，而不是 {n} 次",
-                "a comparison takes two runs, not {n}"
-            );
-            let hint = say!("请在列表中勾选两次运行", "tick two runs in the list");
-            return Err(Error::new(ErrorKind::Usage, error).hint(hint));
+            return Err(error!(
+                Usage: "比较需要两次运行，而不是 {n} 次", "a comparison takes two runs, not {n}";
+                "请在列表中勾选两次运行", "tick two runs in the list"
+            ));
         };
         // A name that is no saved run must not be looked up as a folder.
         let (a, b) = app

@@ -48,7 +48,7 @@ pub(super) async fn show(State(app): State<Arc<App>>, visitor: Visitor, named: N
         let content = context! {
             name => &of_job.job,
             notes => regressions.map(note).collect::<Vec<_>>(),
-            heads => history::heads(words).map(with_capital),
+            heads => history::heads(words).into_iter().map(|(head, _)| with_capital(head)).collect::<Vec<_>>(),
             lines => Serde(lines.map(line).collect::<Vec<_>>()),
             run_id => run,
         };

@@ -8,11 +8,10 @@ use indexer::{Hit, Match};
 use minijinja::context;
 use minijinja::value::{Serde, Value};
 use render::html::prose;
-use report::{Cause, say, visible_line};
+use report::{Cause, visible_line};
 use serde::{Deserialize, Serialize};
 
 use super::given;
-use crate::error::{Error, ErrorKind};
 use crate::web::app::App;
 use crate::web::visitor::Visitor;
 
@@ -89,12 +88,10 @@ pub(super) async fn passage(
     app.answer(visitor, move |app, visitor| {
         let chunk = app.session.index()?.chunk(&id).ok_or_else(|| {
             let id = visible_line(&id);
-            let error = say!("索引中没有段落 `{id}`", "the index has no passage `{id}`");
-            let hint = say!(
-                "文档已被修改或删除；请搜索",
-                "the document was changed or removed since; search for it"
-            );
-            Error::new(ErrorKind::Input, error).hint(hint)
+            error!(
+                Input: "索引中没有段落 `{id}`", "the index has no passage `{id}`";
+                "文档已被修改或删除；请搜索", "the document was changed or removed since; search for it"
+            )
         })?;
         let document = app.session.document(&chunk.document);
         // If the document is missing or has changed, the passage is shown alone.

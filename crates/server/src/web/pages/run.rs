@@ -202,15 +202,10 @@ pub(super) async fn diff(
         let found = suggestions.find_map(|s| s.diff.as_ref().filter(|_| s.id == id));
         let diff = found.ok_or_else(|| {
             let name = visible_line(id);
-            let error = say!(
-                "这次运行没有带 diff 的建议 `{name}`",
-                "no suggestion `{name}` of this run has a diff"
-            );
-            let hint = say!(
-                "报告页中每个 diff 都有下载按钮",
-                "the page of the run has a button for each diff"
-            );
-            Error::new(ErrorKind::Input, error).hint(hint)
+            error!(
+                Input: "这次运行没有带 diff 的建议 `{name}`", "no suggestion `{name}` of this run has a diff";
+                "报告页中每个 diff 都有下载按钮", "the page of the run has a button for each diff"
+            )
         })?;
         Ok(file(
             "text/x-diff; charset=utf-8",
@@ -253,12 +248,10 @@ pub(super) async fn download(
                 )
             }
             _ => {
-                let error = say!("没有这种格式的报告", "there is no such form of a report");
-                let hint = say!(
-                    "报告有 json、markdown 和 html 格式",
-                    "a report is there as json, markdown and html"
-                );
-                return Err(Error::new(ErrorKind::Input, error).hint(hint));
+                return Err(error!(
+                    Input: "没有这种格式的报告", "there is no such form of a report";
+                    "报告有 json、markdown 和 html 格式", "a report is there as json, markdown and html"
+                ));
             }
         })
     })

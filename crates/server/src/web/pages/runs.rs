@@ -8,7 +8,7 @@ use minijinja::context;
 use minijinja::value::{Serde, Value};
 use render::Words;
 use report::format::{Seconds, Share};
-use report::{Cause, JobEngine, Language, Verdict};
+use report::{Language, Verdict, title_of};
 use runs::store::{RunFilter, RunOrder, RunRow, RunStatus, Store, StoreError};
 use serde::{Deserialize, Serialize};
 
@@ -169,7 +169,7 @@ impl List<'_> {
         Ok(context! {
             asked => Serde(asked),
             filtered => chosen.iter().any(|(_, value)| value.is_some()),
-            causes => choices(&facets.causes, &|code| cause(code, facets.engine, self.words)),
+            causes => choices(&facets.causes, &|code| title_of(code, facets.engine, self.words.0)),
             owners => choices(&facets.owners, &str::to_owned),
             scripts => choices(&facets.scripts, &str::to_owned),
             weeks => choices(&facets.weeks, &str::to_owned),
@@ -253,15 +253,6 @@ fn last_part(path: &str) -> &str {
         .unwrap_or(path)
 }
 
-/// The title of a cause, or its code if this version does not know it.
-pub(super) fn cause(code: &str, engine: Option<JobEngine>, words: Words) -> String {
-    let known = Cause::from_code(code);
-    known.map_or_else(
-        || code.to_owned(),
-        |cause| words.say(cause.title_in(engine)),
-    )
-}
-
 /// Class of the verdict or of how the run ended, and the verdict.
 fn verdict(row: &RunRow) -> (&'static str, Option<Verdict>) {
     match (row.verdict.as_deref(), row.status) {
@@ -281,7 +272,7 @@ fn headline(row: &RunRow, words: Words) -> String {
             (end, None) => phrases::say(end, words.0).to_owned(),
         };
     };
-    let title = cause(top, row.engine, words);
+    let title = title_of(top, row.engine, words.0);
     match row.findings {
         0 | 1 => title,
         n => match words.0 {

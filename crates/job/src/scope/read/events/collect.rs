@@ -86,7 +86,7 @@ impl Collector {
     /// Whether to stop reading; notes the reason.
     pub(super) fn stops(&mut self) -> bool {
         let early = self.until.reached();
-        let stopped = early.map(|early| (self.line, Problem::Stopped(early, self.line)));
+        let stopped = early.map(|early| (self.line, Problem::stopped(early, self.line)));
         self.complaints.extend(stopped);
         early.is_some()
     }
@@ -247,7 +247,8 @@ impl Collector {
         self.finish = next.finish.map(moved).or(self.finish);
         for (line, problem) in next.complaints {
             let problem = match problem {
-                Problem::Stopped(early, at) => Problem::Stopped(early, at + lines),
+                Problem::TimeIsUp(at) => Problem::TimeIsUp(at + lines),
+                Problem::Interrupted(at) => Problem::Interrupted(at + lines),
                 other => other,
             };
             self.complaints.push((line + lines, problem));

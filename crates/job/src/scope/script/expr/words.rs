@@ -1,6 +1,7 @@
 //! Literals and operators by their tokens.
 
 use super::{Literal, Op};
+use crate::script::words::Words;
 
 /// Value of a number with its suffix; `None` where it is not certain.
 pub(super) fn number(text: &str) -> Option<Literal> {
@@ -71,63 +72,20 @@ pub(super) fn binary(token: &str) -> Option<(u8, Op)> {
     })
 }
 
+static NUMBERS: Words =
+    Words::new("bool byte sbyte short ushort int uint long ulong float double decimal");
+
+static RESERVED: Words = Words::new(
+    "new is as out ref typeof default this char object SELECT FROM CASE WHEN THEN ELSE END LIKE EXISTS OVER WITHIN ROWS RANGE IS \
+     PARTITION ORDER BY ASC DESC DISTINCT UNION",
+);
+
 /// Types that a cast can name.
 pub(super) fn is_type(word: &str) -> bool {
-    matches!(
-        word,
-        "bool"
-            | "byte"
-            | "sbyte"
-            | "short"
-            | "ushort"
-            | "int"
-            | "uint"
-            | "long"
-            | "ulong"
-            | "float"
-            | "double"
-            | "decimal"
-            | "string"
-            | "DateTime"
-            | "Guid"
-    )
+    NUMBERS.contain(word) || matches!(word, "string" | "DateTime" | "Guid")
 }
 
 /// Words that are part of C# or SQL and no name.
 pub(super) fn is_reserved(word: &str) -> bool {
-    is_type(word) && word != "DateTime" && word != "Guid" && word != "string"
-        || matches!(
-            word,
-            "new"
-                | "is"
-                | "as"
-                | "out"
-                | "ref"
-                | "typeof"
-                | "default"
-                | "this"
-                | "char"
-                | "object"
-                | "SELECT"
-                | "FROM"
-                | "CASE"
-                | "WHEN"
-                | "THEN"
-                | "ELSE"
-                | "END"
-                | "LIKE"
-                | "EXISTS"
-                | "OVER"
-                | "WITHIN"
-                | "ROWS"
-                | "RANGE"
-                | "IS"
-                | "PARTITION"
-                | "ORDER"
-                | "BY"
-                | "ASC"
-                | "DESC"
-                | "DISTINCT"
-                | "UNION"
-        )
+    NUMBERS.contain(word) || RESERVED.contain(word)
 }

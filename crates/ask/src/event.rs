@@ -1,0 +1,201 @@
+//! Points of time of a run, and the time between two of them: "from the first executor to the end".
+
+use report::format::Seconds;
+use report::measure::{Measure, book};
+use report::{Segment, StaticText, Text, text};
+
+use crate::names::{Known, Named};
+use crate::phrases::Phrases;
+use crate::said::Said;
+use crate::subject::Subject;
+use crate::wording::Wording;
+use crate::{Asked, time};
+
+/// A point of time, in seconds since the submission, with its evidence.
+struct Event {
+    name: Text,
+    seconds: f64,
+    ids: Vec<String>,
+}
+
+#[derive(Clone, Copy, PartialEq)]
+enum Point {
+    Submission,
+    Measured(&'static Measure),
+    FirstStage,
+    Start,
+    End,
+}
+
+/// Events that every run has, with their names and the words for them.
+#[rustfmt::skip]
+const POINTS: &[(Point, StaticText, Phrases, Phrases)] = &[
+    (Point::Measured(&book::FIRST_EXECUTOR), StaticText { zh: "第一个 Executor 就绪", en: "the first executor" },
+        "第一个 executor|首个 executor|第一个executor|executor 就绪", "first executor|first worker"),
+    (Point::FirstStage, StaticText { zh: "第一个阶段开始", en: "the start of the first stage" },
+        "第一个 job|首个 job|第一个阶段|第一个 stage|第一个顶点|第一个 task|第一个任务", "first job|first stage|first vertex|first task|first spark job"),
+    (Point::Submission, StaticText { zh: "提交", en: "the submission" },
+        "提交|应用启动|应用开始|应用起", "submission|submitted|submit|submitting|application start*|app start*|application launch*"),
+    (Point::Measured(&book::COMPILED), StaticText { zh: "编译结束", en: "the end of the compilation" },
+        "编译完|编译结束|编译好", "compiled|compilation end*|compilation finish*|end of compilation|compiling end*"),
+    (Point::End, StaticText { zh: "结束", en: "the end" },
+        "结束|完成|跑完|失败|挂掉", "end|ends|ended|the end|finish*|complet*|fail*|died|done"),
+    (Point::Start, StaticText { zh: "运行开始", en: "the start of the run" }, "开始|启动", "start|starts|started|begin*|began"),
+];
+
+/// Words before the first event, and between two events.
+const OPENERS: &str = "from |between |after |since |从|自|距|到";
+const BETWEEN: &str = " to | until | till | before | and |到|至|后多久|之后多久|后过了多久|，|,";
+
+/// Answers a question about the time between two events, or of a stage's start or end. Returns false for any other question.
+pub(crate) fn answer(said: &mut Said<'_>, run: &Asked<'_>, question: &str) -> bool {
+    let wording = Wording::of(question);
+    let asks_span = wording.has(
+        "多久|多长|多少时间|几秒|多少秒|间隔|隔了|相隔|用时|耗时|花了多",
+        "how long|how much time|how many seconds|how many minutes|gap|delay|time between|elapsed|time from|time passed|time passes",
+    );
+    let asks_when = wording.has(
+        "什么时候|何时|几时",
+        "when did|when does|when was|at what time",
+    ) && wording.has("开始|结束|完成", "start*|begin|end|finish*|complete|ended");
+    let own = stage_of(run, question);
+    if let Some(event) = own
+        .filter(|_| asks_when)
+        .and_then(|at| stage(run, at, question))
+    {
+        let (name, time) = (event.name, Seconds(event.seconds));
+        let sentence = text!(
+            "{name}：提交后 {time}",
+            "{name}: {time} after the submission",
+            name = name,
+            time = time
+        );
+        said.cite(sentence, &event.ids);
+        return true;
+    }
+    let lower = question.to_ascii_lowercase();
+    let before = lower.find("before ").filter(|_| wording.has("", "what"));
+    let before = before
+        .map(|at| &question[at..])
+        .or(question.split_once("之前").map(|(part, _)| part));
+    let is_early = wording.has("什么|花在|干什么|干嘛", "what|where") && own.is_some();
+    if let Some(event) = before
+        .filter(|_| is_early)
+        .and_then(|part| event(said, run, part, own))
+    {
+        return time::before(said, run, event.name, event.seconds);
+    }
+    let opener = OPENERS.split('|').filter_map(|word| lower.find(word)).min();
+    let Some(opener) = opener.filter(|_| asks_span) else {
+        return false;
+    };
+    let begun = said.len();
+    // the first separator with an event on both sides
+    for word in BETWEEN.split('|') {
+        for (at, _) in lower.match_indices(word).filter(|(at, _)| *at > opener) {
+            let parts = [&question[opener..at], &question[at + word.len()..]];
+            let [Some(a), Some(b)] = parts.map(|part| event(said, run, part, own)) else {
+                continue;
+            };
+            // the whole time is no span between two events
+            let is_whole = a.seconds == 0.0 && Some(b.seconds) == run.report.job.total_seconds;
+            if a.name != b.name && !is_whole {
+                say_between(said, a, b);
+                return true;
+            }
+        }
+    }
+    said.truncate(begun);
+    false
+}
+
+fn say_between(said: &mut Said<'_>, a: Event, b: Event) {
+    let ids = [a.ids, b.ids].concat();
+    said.cite(
+        text!(
+            "从{a}到{b}共 {gap}（提交后 {from}到 {to}，按关键路径）",
+            "{gap} from {a} to {b} ({from} to {to} after the submission, by the critical path)",
+            gap = Seconds((b.seconds - a.seconds).abs()),
+            from = Seconds(a.seconds),
+            to = Seconds(b.seconds),
+            a = a.name,
+            b = b.name
+        ),
+        &ids,
+    );
+}
+
+/// The event that a part of a question names; a start or an end may be that of the question's own stage.
+fn event(said: &mut Said<'_>, run: &Asked<'_>, part: &str, own: Option<usize>) -> Option<Event> {
+    if let Some(at) = stage_of(run, part) {
+        return stage(run, at, part);
+    }
+    let wording = Wording::of(part);
+    let (point, name, ..) = POINTS.iter().find(|(.., zh, en)| wording.has(zh, en))?;
+    if let (Point::Start | Point::End, Some(at)) = (point, own) {
+        return stage(run, at, part);
+    }
+    let job = &run.report.job;
+    let mut measured = |measure| {
+        let value = run.summary.values.value(measure)?;
+        let ids = said.evidence_of(measure, value, job.label(), run.vertex());
+        Some((value.number(), ids))
+    };
+    let (seconds, ids) = match point {
+        Point::Submission => (0.0, Vec::new()),
+        Point::Measured(measure) => measured(measure)?,
+        Point::FirstStage => {
+            let first =
+                on_path(run, None).min_by(|a, b| a.start_seconds.total_cmp(&b.start_seconds))?;
+            (first.start_seconds, cited(first))
+        }
+        Point::Start => {
+            let (ran, ids) = measured(&book::ELAPSED)?;
+            (job.total_seconds? - ran, ids)
+        }
+        Point::End => (job.total_seconds?, Vec::new()),
+    };
+    let name = (*name).into();
+    Some(Event { name, seconds, ids })
+}
+
+/// The stage that a text names.
+fn stage_of(run: &Asked<'_>, text: &str) -> Option<usize> {
+    let named = Named::of(text, &Known::of(run));
+    named.subjects.iter().find_map(|s| match s {
+        Subject::Stage(at) => Some(*at),
+        _ => None,
+    })
+}
+
+/// The start or the end of a stage on the critical path.
+fn stage(run: &Asked<'_>, at: usize, part: &str) -> Option<Event> {
+    let name = &run.summary.stages[at].name;
+    let end = |s: &Segment| s.start_seconds + s.seconds;
+    let is_end = Wording::of(part).has("结束|完成|跑完|完", "end|ends|ended|finish*|complet*|done");
+    let (segment, seconds, name) = if is_end {
+        let last = on_path(run, Some(name)).max_by(|a, b| end(a).total_cmp(&end(b)))?;
+        (last, end(last), text!(" {name} 结束", "the end of {name}"))
+    } else {
+        let first =
+            on_path(run, Some(name)).min_by(|a, b| a.start_seconds.total_cmp(&b.start_seconds))?;
+        (
+            first,
+            first.start_seconds,
+            text!(" {name} 开始", "the start of {name}"),
+        )
+    };
+    let ids = cited(segment);
+    Some(Event { name, seconds, ids })
+}
+
+fn cited(segment: &Segment) -> Vec<String> {
+    segment.evidence.iter().take(1).cloned().collect()
+}
+
+/// The parts of the critical path that are in a stage, or in any.
+fn on_path<'a>(run: &'a Asked<'_>, name: Option<&'a str>) -> impl Iterator<Item = &'a Segment> {
+    let segments = run.report.time.iter().flat_map(|time| &time.segments);
+    segments
+        .filter(move |s| s.stage.is_some() && name.is_none_or(|n| s.stage.as_deref() == Some(n)))
+}
