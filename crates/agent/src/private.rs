@@ -119,13 +119,17 @@ pub(crate) fn code(mask: &mut Mask, excerpts: &[CodeExcerpt]) {
     }
 }
 
-/// The mask of names that are known from a saved run, each with the prefix of its placeholder. As in any
-/// mask, words of the program are left.
-pub fn mask_of<'a>(names: impl Iterator<Item = (&'a str, &'static str)>) -> Mask {
+/// The mask of names that are known from a saved run, each with the prefix of its placeholder, and of the words and long
+/// numbers of texts. As in any mask, words of the program are left.
+pub fn mask_of<'a>(
+    names: impl Iterator<Item = (&'a str, &'static str)>,
+    texts: impl Iterator<Item = &'a str>,
+) -> Mask {
     let mut mask = Mask::default();
     for (text, kind) in names {
         name(&mut mask, kind, text);
     }
+    texts.for_each(|text| quoted(&mut mask, text));
     mask
 }
 

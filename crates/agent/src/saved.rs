@@ -135,11 +135,8 @@ impl SavedRun<'_> {
         let names = self.names.iter().map(|name| (name.as_str(), "name"));
         let of_job = of_job.map(|name| (name.as_str(), "job"));
         let path = std::iter::once((job.path.as_str(), "path"));
-        let mut mask = private::mask_of(names.chain(of_job).chain(path));
-        for error in &self.errors {
-            private::quoted(&mut mask, error);
-        }
-        mask
+        let errors = self.errors.iter().map(String::as_str);
+        private::mask_of(names.chain(of_job).chain(path), errors)
     }
 }
 

@@ -71,7 +71,7 @@ fn saved<'a>(run: &Asked<'a>, redact: bool) -> SavedRun<'a> {
             text: s.text.clone(),
         }),
         code: run.summary.code.clone(),
-        names: run.summary.private_names.clone(),
+        names: run.summary.masked_names(),
         redact,
     }
 }

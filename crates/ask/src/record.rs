@@ -1,7 +1,7 @@
 //! Records of a run that are no numbers: the neighbours of a stage, how joins are run, arguments and columns of operators, readers of inputs and caches, lost
 //! attempts.
 
-use report::format::{Names, Seconds, list, without_stop};
+use report::format::{Names, Seconds, TIME, list, without_stop};
 use report::measure::book;
 use report::{Localize, Text, text};
 use runs::{ColumnSummary, EdgeSummary, InputSummary, OperatorSummary, StageSummary};
@@ -124,7 +124,8 @@ pub(crate) fn attempts(said: &mut Said<'_>, stage: &StageSummary) {
         let (name, message) = (&stage.name, without_stop(message));
         said.say(text!(
             "{name} 中出现 {count} 次：{message}",
-            "{count} times in {name}: {message}"
+            "{times} in {name}: {message}",
+            times = TIME.count(*count as f64)
         ));
     }
 }

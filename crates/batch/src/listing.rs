@@ -72,6 +72,7 @@ fn listed(rows: &Rows) -> Listed {
             }),
             elapsed_seconds: job.total_seconds.or(job.values.get(&book::ELAPSED)),
             avoidable_seconds: job.avoidable_seconds,
+            engine: job.engine,
         },
         findings: rows.findings.iter().map(finding).collect(),
     }

@@ -1,11 +1,13 @@
 //! Where jobs and results are: a local path, a place in an object store, or an application on a History Server.
 
 use std::collections::HashMap;
-use std::path::{Path as FilePath, PathBuf};
+use std::path::{Component, Path as FilePath, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use object_store::ObjectStore;
+use object_store::local::LocalFileSystem;
 use object_store::path::Path;
+use object_store::prefix::PrefixStore;
 use url::Url;
 
 use crate::application::{Application, Server};
@@ -43,6 +45,33 @@ pub struct Remote {
 /// Whether a text names a place by its scheme.
 pub fn is_url(text: &str) -> bool {
     text.contains("://")
+}
+
+/// The objects of a local folder; the first one creates a missing folder.
+///
+/// # Errors
+/// If it is a file or cannot be reached.
+pub(crate) fn folder(path: &FilePath, place: &str) -> Result<Arc<dyn ObjectStore>> {
+    let failed = |source| Error::File {
+        path: path.to_owned(),
+        source,
+    };
+    let bad = |source| Error::Address {
+        place: place.to_owned(),
+        source: Some(source),
+    };
+    // an address of objects has no `..`
+    let goes_up = path.components().any(|c| c == Component::ParentDir);
+    if goes_up || path.try_exists().map_err(failed)? {
+        // fails for a file
+        std::fs::create_dir_all(path).map_err(failed)?;
+        return Ok(Arc::new(
+            LocalFileSystem::new_with_prefix(path).map_err(bad)?,
+        ));
+    }
+    let whole = std::path::absolute(path).map_err(failed)?;
+    let prefix = Path::from_absolute_path(whole).map_err(|e| bad(e.into()))?;
+    Ok(Arc::new(PrefixStore::new(LocalFileSystem::new(), prefix)))
 }
 
 impl Access {

@@ -13,7 +13,6 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 
 use futures::stream::{BoxStream, StreamExt, TryStreamExt};
-use object_store::local::LocalFileSystem;
 use object_store::path::Path;
 use object_store::prefix::PrefixStore;
 use object_store::{ObjectMeta, ObjectStore, ObjectStoreExt, PutMode, PutOptions, PutPayload};
@@ -21,7 +20,7 @@ use serde::{Deserialize, Serialize};
 use ulid::Ulid;
 
 use crate::error::{Error, Result};
-use crate::location::{Access, Location, Remote};
+use crate::location::{self, Access, Location, Remote};
 use crate::result::{Entry, JobResult, RESULT_VERSION, Status};
 
 /// Objects that are read concurrently.
@@ -89,18 +88,7 @@ impl Store {
                     source: None,
                 });
             }
-            Location::Local(path) => {
-                let failed = |source| Error::File {
-                    path: path.clone(),
-                    source,
-                };
-                std::fs::create_dir_all(&path).map_err(failed)?;
-                let files = LocalFileSystem::new_with_prefix(&path);
-                Arc::new(files.map_err(|source| Error::Address {
-                    place: place.to_owned(),
-                    source: Some(source),
-                })?)
-            }
+            Location::Local(path) => location::folder(&path, place)?,
         };
         Ok(Store { objects, name })
     }

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use agent::{Prompts, Request};
@@ -145,15 +146,28 @@ pub(crate) fn cancel_on_interrupt(runtime: &Handle, cancel: CancellationToken) {
     });
 }
 
-/// From now on Ctrl-C cancels `cancel` and ends the program within a second, at any point: a partial report is ready by then.
-pub(crate) fn end_on_interrupt(runtime: &Handle, cancel: CancellationToken) {
-    const GRACE: Duration = Duration::from_millis(800);
+/// From now on Ctrl-C cancels `cancel`: reading and the calls of an LLM stop, and a partial report follows. A second Ctrl-C ends the
+/// program at any point, and so does a time by which there is no report. Ctrl-C ends it at once while a question is asked.
+pub(crate) fn end_on_interrupt(
+    runtime: &Handle,
+    cancel: CancellationToken,
+    asking: Arc<AtomicBool>,
+    terminal: Terminal,
+) {
+    const GRACE: Duration = Duration::from_secs(10);
     runtime.spawn(async move {
         interrupted(&cancel).await;
+        if asking.load(Ordering::Relaxed) {
+            std::process::exit(Exit::Interrupted as i32);
+        }
         tokio::select! {
             () = tokio::time::sleep(GRACE) => {}
             () = interrupted(&cancel) => {}
         }
+        terminal.remark(&say!(
+            "已中断，没有报告",
+            "interrupted before there was a report"
+        ));
         std::process::exit(Exit::Interrupted as i32);
     });
 }

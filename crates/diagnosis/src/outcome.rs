@@ -47,14 +47,19 @@ pub(crate) fn gaps(view: &View<'_>, account: Option<&Account>) -> Vec<Undecided>
         };
         lacks(Information::JobTimes, reason);
     }
-    if view.job.spark.as_ref().is_some_and(|app| !app.complete) && !view.failed() {
-        lacks(
-            Information::JobTimes,
-            text!(
+    let open = view.job.spark.as_ref().filter(|app| !app.complete);
+    if let Some(app) = open.filter(|_| !view.failed()) {
+        let reason = match app.left_unread {
+            true => text!(
+                "日志没有读完，不知道应用是否成功、何时结束",
+                "the log was read in part: the application's result and its run time are unknown",
+            ),
+            false => text!(
                 "日志中没有应用的结束，不知道它是否成功、何时结束",
                 "the log lacks the end of the application: its result and its run time are unknown",
             ),
-        );
+        };
+        lacks(Information::JobTimes, reason);
     }
     if let Some(stage) = misdated_stage(view) {
         lacks(

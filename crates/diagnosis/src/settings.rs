@@ -86,6 +86,8 @@ pub enum SettingsError {
     /// Negative or not finite.
     #[error("{}", report::say!("阈值 `{name}` 须为不小于 0 的数，不能是 {value}", "threshold `{name}` must be a finite number of at least 0, got {value}"))]
     OutOfRange { name: String, value: f64 },
+    #[error("{}", report::say!("阈值 `{name}` 须在 0 与 1 之间，不能是 {value}", "threshold `{name}` is a share, so it must be between 0 and 1, got {value}"))]
+    NoShare { name: String, value: f64 },
 }
 
 /// Values that differ from the defaults.
@@ -116,11 +118,17 @@ impl Settings {
     /// Sets one threshold by name.
     ///
     /// # Errors
-    /// An unknown name, a value that is not a finite number of at least 0.
+    /// An unknown name, a value that is not a finite number of at least 0, a share above 1.
     pub fn set(&mut self, name: &str, value: f64) -> Result<(), SettingsError> {
         let threshold = find(name)?;
         if !value.is_finite() || value < 0.0 {
             return Err(SettingsError::OutOfRange {
+                name: name.to_owned(),
+                value,
+            });
+        }
+        if threshold.unit == "share" && value > 1.0 {
+            return Err(SettingsError::NoShare {
                 name: name.to_owned(),
                 value,
             });

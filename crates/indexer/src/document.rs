@@ -152,9 +152,15 @@ fn problem(error: &serde_saphyr::Error, read: &str, before: usize) -> Problem {
     };
     let text = error.to_string();
     let first = text.lines().next().unwrap_or_default();
+    let first = first.strip_prefix("error: ").unwrap_or(first);
+    // the parser's own place counts from the start of `read`
+    let reason = match first.split_once(": ") {
+        Some((place, reason)) if place.starts_with("line ") => reason,
+        _ => first,
+    };
     Problem {
         line: before + line,
-        reason: first.to_owned(),
+        reason: reason.to_owned(),
     }
 }
 

@@ -23,7 +23,8 @@ mod xml;
 
 pub use catalogue::Catalogue;
 pub use folder::{
-    JobReader, OpenError, Options, ReadFile, TextError, kind_of, load, open, read_memory, recognize,
+    JobReader, OpenError, Options, ReadFile, TextError, Until, kind_of, load, open, read_memory,
+    recognize,
 };
 pub use model::Job;
 pub use scope::{counters, script};

@@ -1,8 +1,10 @@
 //! Faults that a reader can find, each with its message and its remedy.
 
+use report::format::{ATTEMPT, LINE};
 use report::{DiagnosticSeverity, StaticText, Text, text};
 
 use crate::bounds::Quota;
+use crate::folder::Early;
 
 type Remedy = (&'static str, &'static str);
 
@@ -22,6 +24,7 @@ const MORE_TIME: Remedy = (
     "可用 `--time-limit` 放宽分析时间",
     "`--time-limit` allows more time",
 );
+const AGAIN: Remedy = ("请重新分析该作业", "analyze the job again");
 const SPLIT_LOG: Remedy = (
     "请按时间分段分析日志的各部分",
     "analyze parts of the log by time",
@@ -142,11 +145,11 @@ problems! {
     Warning Attempt ("有一次顶点尝试无法读取", "an attempt that cannot be read") ATTEMPTS;
     Warning LongLine ("有一行太长，无法读取", "a line that is too long to read") ATTEMPTS;
     Warning CutLine ("文件在这一行被截断", "the file is cut off in this line") ATTEMPTS;
-    Warning MoreLines(n: u64) ("还有 {n} 行无法读取", "{n} more unreadable lines") ATTEMPTS;
-    Warning MoreAttempts(n: u64) ("还有 {n} 次尝试超出可保留的数量", "{n} attempts beyond the limit") ATTEMPTS;
+    Warning MoreLines(n: u64) ("还有 {n} 行无法读取", "further unreadable lines: {n}") ATTEMPTS;
+    Warning MoreAttempts(n: u64) ("还有 {n} 次尝试超出可保留的数量", "{attempts} beyond the limit", attempts = ATTEMPT.count(*n as f64)) ATTEMPTS;
 
     /// Lines of an event log without an event.
-    Warning UnreadableEvents(n: u64) ("有 {n} 行不是事件", "{n} lines are not events")
+    Warning UnreadableEvents(n: u64) ("有 {n} 行不是事件", "{lines} without an event", lines = LINE.count(*n as f64))
         ("这些行已跳过；请检查日志是否完整复制", "they were skipped; check that the log was copied completely");
     Warning CutEvent ("日志在这一行被截断", "the log is cut off in this line") FETCH_LOG;
     Warning CutLog(error: String) ("日志在压缩块中被截断（{error}）", "the log is cut off within a compressed block ({error})") FETCH_LOG;
@@ -156,6 +159,10 @@ problems! {
     Warning NoTime ("未读取：分析时间已到", "not read: the time limit was reached") MORE_TIME;
     /// The deadline passed at a line.
     Warning TimeIsUp(line: u64) ("只读到第 {line} 行：分析时间已到", "only read up to line {line}: the time limit was reached") MORE_TIME;
+    /// The analysis was cancelled before the file was opened.
+    Warning NotStarted ("未读取：分析被中断", "not read: the analysis was interrupted") AGAIN;
+    /// The analysis was cancelled at a line.
+    Warning Interrupted(line: u64) ("只读到第 {line} 行：分析被中断", "only read up to line {line}: the analysis was interrupted") AGAIN;
     /// A log with hardly any events up to a line.
     Warning NoEvents(line: u64) ("前 {line} 行大多不是事件，其余未读取", "most of the first {line} lines are not events; the rest was not read")
         ("请检查这是否是事件日志", "check that this is an event log");
@@ -175,7 +182,7 @@ problems! {
             "应用结束后请重新获取日志；如果 Driver 已崩溃，请把驱动日志放在旁边",
             "fetch the log again when the application has ended; if its driver died, add the driver's log",
         );
-    Warning UnknownEvents(events: u64, kinds: String) ("跳过了 {events} 个未知类型的事件：{kinds}", "skipped {events} events of unknown kinds: {kinds}")
+    Warning UnknownEvents(events: u64, kinds: String) ("跳过了 {events} 个未知类型的事件：{kinds}", "skipped events of unknown kinds: {events} ({kinds})")
         ("其余事件都已读取，不影响结论", "all other events were read; this does not affect the result");
     /// A completed stage with fewer ends of tasks than tasks.
     Warning EventsLost(stage: String, ended: u64, expected: u64)
@@ -218,4 +225,21 @@ problems! {
             "其余 Stage 单独看都不重要；要看细节，请分析日志的一部分",
             "each of the others has little effect; analyze a part of the log to see its details",
         );
+}
+
+impl Problem {
+    /// Reading stopped at a line; 0 before the file was opened.
+    pub(crate) fn stopped(early: Early, line: u64) -> Problem {
+        match (early, line) {
+            (Early::TimeIsUp, 0) => Problem::NoTime,
+            (Early::TimeIsUp, _) => Problem::TimeIsUp(line),
+            (Early::Cancelled, 0) => Problem::NotStarted,
+            (Early::Cancelled, _) => Problem::Interrupted(line),
+        }
+    }
+
+    pub(crate) fn is_early_stop(&self) -> bool {
+        use Problem::{Interrupted, NoTime, NotStarted, TimeIsUp};
+        matches!(self, NoTime | TimeIsUp(_) | NotStarted | Interrupted(_))
+    }
 }

@@ -50,13 +50,16 @@ impl LlmConfig {
             .or(self.default.as_deref())
             .or(only)
             .ok_or(ConnectError::NoProfile)?;
-        let found = self
-            .profiles
-            .get_key_value(name)
-            .ok_or_else(|| ConnectError::Unknown {
+        let found = self.profiles.get_key_value(name).ok_or_else(|| {
+            let known: Vec<&str> = self.profiles.keys().map(String::as_str).collect();
+            ConnectError::Unknown {
                 name: name.to_owned(),
-                known: self.profiles.keys().cloned().collect::<Vec<_>>().join(", "),
-            })?;
+                known: match known.is_empty() {
+                    true => report::say!("无", "none"),
+                    false => known.join(", "),
+                },
+            }
+        })?;
         Ok((found.0, found.1))
     }
 
@@ -171,6 +174,14 @@ mod tests {
             "there is no profile `home`; configured are: small, work"
         );
         assert!(error(&LlmConfig::default(), None).contains("no LLM is configured"));
+        let without = LlmConfig {
+            default: Some("x".to_owned()),
+            ..LlmConfig::default()
+        };
+        assert_eq!(
+            error(&without, None),
+            "there is no profile `x`; configured are: none"
+        );
     }
 
     #[test]

@@ -32,7 +32,7 @@ fn write_report(out: &mut String, report: &Report, words: Words) -> fmt::Result 
         words.colon(),
         escaped(&words.headline(report))
     )?;
-    let facts = words.job_facts(job);
+    let facts = words.job_facts(report);
     if !facts.is_empty() {
         writeln!(out, "{}\n", escaped(&facts.join(" · ")))?;
     }

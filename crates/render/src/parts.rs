@@ -2,8 +2,8 @@
 
 use report::format::{STAGE, Seconds, Share, amount, figure};
 use report::{
-    Cause, Diagnostic, Evidence, EvidenceValue, Finding, JobSummary, MissingInformation, Origin,
-    Report, SameResult, Setting, Suggestion, Text, Verdict, text,
+    Cause, Diagnostic, Evidence, EvidenceValue, Finding, MissingInformation, Origin, Report,
+    SameResult, Setting, Suggestion, Text, Verdict, text,
 };
 
 use serde::Serialize;
@@ -246,8 +246,9 @@ impl Words {
     }
 
     /// How the job ended, if not well, its run time, and its size.
-    pub fn job_facts(self, job: &JobSummary) -> Vec<String> {
-        let end = self.bad_end(job).map(str::to_owned);
+    pub fn job_facts(self, report: &Report) -> Vec<String> {
+        let job = &report.job;
+        let end = self.bad_end(report).map(str::to_owned);
         let sizes = [(job.stages, STAGE), (job.vertices, self.vertex())];
         let sizes = sizes.map(|(n, noun)| n.map(|n| self.in_engine(noun.count(n as f64))));
         let time = job.elapsed_seconds.map(|s| self.say(Seconds(s)));

@@ -81,7 +81,7 @@ impl Page {
         }
         let job = &report.job;
         let mut facts = vec![format!("{} {}", self.words.subject(), job.label())];
-        facts.extend(self.words.job_facts(job));
+        facts.extend(self.words.job_facts(report));
         self.line(&facts.join(" · "), "", "")?;
         if let Some(question) = &report.question {
             self.labelled(self.words.question(), question, "")?;

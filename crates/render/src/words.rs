@@ -2,8 +2,8 @@
 
 use report::format::Noun;
 use report::{
-    Cause, JobEngine, JobState, JobSummary, Language, Localize, Report, SegmentKind, Severity,
-    SuggestionKind, TimeUse,
+    Cause, JobEngine, JobState, Language, Localize, Report, SegmentKind, Severity, SuggestionKind,
+    TimeUse,
 };
 use runs::compare::{FindingStatus, PlanChangeKind};
 
@@ -189,8 +189,11 @@ impl Words {
     }
 
     /// How a job ended, if not well.
-    pub fn bad_end(self, job: &JobSummary) -> Option<&'static str> {
+    pub fn bad_end(self, report: &Report) -> Option<&'static str> {
+        let job = &report.job;
         match job.is_unfinished() {
+            // the log may have an end beyond the part that was read
+            true if report.partial => None,
             true => Some(self.pick(("尚未结束", "unfinished"))),
             false => job.state.is_bad().then(|| self.state(job.state)),
         }

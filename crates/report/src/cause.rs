@@ -126,12 +126,12 @@ impl Cause {
     }
 }
 
-/// The title of a cause by its code; the code itself of a cause that this version does not know.
-pub fn title_of(code: &str, language: Language) -> &str {
-    Cause::from_code(code).map_or(code, |cause| {
-        let title = cause.title();
-        language.select(title.zh, title.en)
-    })
+/// The title of a cause by its code, in the words of an engine; the code itself of a cause that this version does not know.
+pub fn title_of(code: &str, engine: Option<JobEngine>, language: Language) -> String {
+    Cause::from_code(code).map_or_else(
+        || code.to_owned(),
+        |cause| cause.title_in(engine).pick(language).to_owned(),
+    )
 }
 
 /// Codes, separated by commas.

@@ -115,11 +115,19 @@ pub(crate) struct Listener {
 /// If the address is taken or not of this machine.
 pub(crate) async fn bind(address: SocketAddr) -> Result<Listener> {
     let failed = |e: std::io::Error| {
-        Error::from_source(ErrorKind::Other, &e).hint(say!(
-            "`{address}` 必须空闲；端口 0 表示任选空闲端口",
-            "`{address}` must be free; port 0 takes a free one",
-            address = address.to_string()
-        ))
+        let hint = match e.kind() {
+            std::io::ErrorKind::PermissionDenied => say!(
+                "没有权限使用 `{address}`；请用 1024 及以上的端口",
+                "you lack the right to use `{address}`; take a port from 1024 on",
+                address = address.to_string()
+            ),
+            _ => say!(
+                "`{address}` 必须空闲；端口 0 表示任选空闲端口",
+                "`{address}` must be free; port 0 takes a free one",
+                address = address.to_string()
+            ),
+        };
+        Error::from_source(ErrorKind::Other, &e).hint(hint)
     };
     let socket = TcpListener::bind(address).await.map_err(failed)?;
     let address = socket.local_addr().map_err(failed)?;

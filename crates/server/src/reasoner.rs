@@ -73,7 +73,8 @@ impl Reasoners {
         if let Some(path) = &choice.replay {
             return replayed(path, choice, llm);
         }
-        let is_configured = choice.profile.is_some() || !llm.profiles.is_empty();
+        let is_named = choice.profile.is_some() || llm.default.is_some();
+        let is_configured = is_named || !llm.profiles.is_empty();
         match choice.mode {
             // A user who chose it needs no remark.
             Mode::Offline => Ok(Reasoners::offline("")),

@@ -60,6 +60,14 @@ impl Roots {
 
     /// Admits a name from a client: an address or a path.
     pub(crate) fn admit(&self, named: &str) -> Result<Admitted> {
+        if named.is_empty() {
+            let error = say!("没有给出作业", "no job is given");
+            return Err(Error::new(ErrorKind::Usage, error).hint(say!(
+                "请给出 {listed} 中的目录或日志",
+                "give a folder or a log in {listed}",
+                listed = self.listed()
+            )));
+        }
         match address(named) {
             Some(url) if self.serve(&url) => Ok(Admitted::Remote(named.to_owned())),
             Some(_) => Err(self.refusal(named)),
@@ -246,6 +254,7 @@ mod tests {
             assert_eq!(roots.folder(path).expect(path), job, "{path}");
         }
         assert_eq!(roots.folder(".").expect("the root itself"), base.join("in"));
+        assert!(refusal(&roots, "").contains("no job is given"));
     }
 
     #[test]

@@ -51,9 +51,11 @@ impl<'a> Folder<'a> {
         observer: &mut dyn Observer,
     ) -> Result<Folder<'a>, AnalyzeError> {
         let mut reading = services.reading.clone();
-        reading.until = request
+        let deadline = request
             .time
             .map(|time| Instant::now() + time.mul_f64(READING));
+        let cancel = services.cancel.clone();
+        reading.until = job::Until::deadline(deadline).or_when(move || cancel.is_cancelled());
         let mut reader = job::open(&request.job, &reading)?;
         reader.note_links(&request.links);
         if let Some(script) = &request.script {
@@ -91,7 +93,7 @@ impl<'a> Folder<'a> {
         self.note(&read, observer);
     }
 
-    /// Whether the time to read was over before all was read.
+    /// Whether reading stopped before all was read.
     pub(super) fn has_stopped(&self) -> bool {
         self.reader.has_stopped()
     }

@@ -116,7 +116,8 @@ impl<'a> Run<'a> {
         for failure in &outcome.failures {
             let (step, error) = (failure.step.id(), &failure.error);
             let message = match self.panel.fall_back(failure) {
-                true => format!("from step `{step}` on another reasoner was used: {error}"),
+                // the report's engine has the error
+                true => format!("from step `{step}` on another reasoner was used"),
                 false if failure.lasts() => continue,
                 false => format!("step `{step}` was concluded without the model: {error}"),
             };

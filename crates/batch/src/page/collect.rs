@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 
 use report::measure::book;
-use report::{JobState, Verdict, visible_line};
+use report::{JobEngine, JobState, Verdict, visible_line};
 use runs::history::{LEAST, standings};
 
 use super::cluster::Cluster;
@@ -121,6 +121,8 @@ pub(super) struct Collected {
     pub(super) weeks: Texts,
     pub(super) units: Texts,
     pub(super) causes: Texts,
+    /// The engine of a cause's jobs, if it is the same.
+    pub(super) engines: HashMap<u32, Option<JobEngine>>,
     pub(super) suggestions: Texts,
     pub(super) files: Texts,
     pub(super) reasons: Texts,
@@ -179,6 +181,8 @@ impl Collected {
         let index = *self.cluster_at.entry(row.cluster.clone()).or_insert(next);
         if index == next {
             let cause = self.causes.index(row.cluster.cause);
+            let engine = self.engines.entry(cause).or_insert(row.job.engine);
+            *engine = engine.filter(|engine| Some(*engine) == row.job.engine);
             let role = row.cluster.role.as_deref().map(shown);
             let id = row.cluster.id();
             self.clusters.push(Cluster::new(id, cause, script, role));

@@ -20,7 +20,7 @@ struct Data<'a> {
     currency: &'a str,
     /// Of an hour of each unit.
     prices: Vec<Option<f64>>,
-    causes: Vec<&'a str>,
+    causes: Vec<String>,
     suggestions: &'a [String],
     files: &'a [String],
     reasons: &'a [String],
@@ -113,7 +113,10 @@ pub(super) fn json(collected: &Collected, words: Words) -> serde_json::Result<St
             .causes
             .all
             .iter()
-            .map(|code| title_of(code, words.0))
+            .zip(0..)
+            .map(|(code, at)| {
+                title_of(code, collected.engines.get(&at).copied().flatten(), words.0)
+            })
             .collect(),
         suggestions: &collected.suggestions.all,
         files: &collected.files.all,

@@ -119,8 +119,9 @@
     const costTile = ([cost, wasted], unit) => {
       const price = data.prices[unit], name = words[data.units[unit]] ?? data.units[unit];
       const money = (hours) => `${data.currency}${figure(hours * price)}`;
-      return price === null ? [figure(cost), `${name} · ${words.wasted} ${figure(wasted)}`]
-        : [money(cost), `${figure(cost)} ${name} · ${words.wasted} ${money(wasted)}`];
+      const title = costs.length > 1 ? `${words.cost} · ${name}` : words.cost;
+      return price === null ? [figure(cost), `${name} · ${words.wasted} ${figure(wasted)}`, title]
+        : [money(cost), `${figure(cost)} ${name} · ${words.wasted} ${money(wasted)}`, title];
     };
     const values = [
       [number(chosen.length), notes.filter(Boolean).join(" · ")],
@@ -131,9 +132,9 @@
       ...costs.map(costTile),
     ];
     const names = ["jobs", "with_problem", "run", "avoidable", "broken_tile"];
-    one(".tiles").replaceChildren(...values.map(([value, note], i) => {
+    one(".tiles").replaceChildren(...values.map(([value, note, title], i) => {
       const name = names[i] ?? "cost";
-      return element("div", { class: `tile ${name}` }, element("dt", {}, words[name]), element("dd", {}, element("b", {}, value), element("small", {}, note)));
+      return element("div", { class: `tile ${name}` }, element("dt", {}, title ?? words[name]), element("dd", {}, element("b", {}, value), element("small", {}, note)));
     }));
   };
 

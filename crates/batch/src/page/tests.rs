@@ -51,6 +51,20 @@ fn data_of_the_page_equal_the_rows() {
 }
 
 #[test]
+fn causes_are_in_the_words_of_the_engine() {
+    for (engine, title) in [
+        ("spark", "too many tiny tasks"),
+        ("scope", "too many tiny vertices"),
+    ] {
+        let mut result = known();
+        result["report"]["job"]["engine"] = json!(engine);
+        result["report"]["findings"][0]["cause"] = json!("parallelism.tiny_vertices");
+        let data = data(&page([result], Language::En));
+        assert_eq!(data["causes"][0], title, "{data}");
+    }
+}
+
+#[test]
 fn findings_that_one_change_fixes_are_one_cluster() {
     let mut other = known();
     other["report"]["job"]["name"] = json!("Daily_20260113");

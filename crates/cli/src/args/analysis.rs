@@ -1,6 +1,6 @@
 //! Arguments of the commands that work on jobs.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use agent::Depth;
@@ -122,10 +122,10 @@ pub(crate) struct Analyze {
     /// ‖ 一个作业的分析超过这个秒数即停止，给出不完整的报告。给出 `--job-timeout` 或 `--job-memory` 时以它们为准。
     #[arg(long, value_name = "SECONDS", default_value_t = 600, value_parser = clap::value_parser!(u64).range(1..=31_536_000))]
     pub(crate) time_limit: u64,
-    /// Format of the report.
-    /// ‖ 报告的格式。
-    #[arg(long, short, value_name = "FORMAT", default_value = "text", value_parser = named::<ReportFormat>())]
-    pub(crate) format: ReportFormat,
+    /// Format of the report. Default: by the extension of `--out`, otherwise text.
+    /// ‖ 报告的格式。默认取决于 `--out` 的扩展名，否则为文本。
+    #[arg(long, short, value_name = "FORMAT", value_parser = named::<ReportFormat>())]
+    pub(crate) format: Option<ReportFormat>,
     #[command(flatten)]
     pub(crate) target: Target,
     /// Show the requests to the LLM, with tokens and price, without sending them.
@@ -168,10 +168,10 @@ pub(crate) struct Compare {
     /// The second run, in the same form.
     /// ‖ 第二次运行，写法相同。
     pub(crate) b: String,
-    /// Format of the comparison.
-    /// ‖ 比较结果的格式。
-    #[arg(long, short, value_name = "FORMAT", default_value = "text", value_parser = named::<ReportFormat>())]
-    pub(crate) format: ReportFormat,
+    /// Format of the comparison. Default: by the extension of `--out`, otherwise text.
+    /// ‖ 比较结果的格式。默认取决于 `--out` 的扩展名，否则为文本。
+    #[arg(long, short, value_name = "FORMAT", value_parser = named::<ReportFormat>())]
+    pub(crate) format: Option<ReportFormat>,
     #[command(flatten)]
     pub(crate) target: Target,
     /// Show unchanged stages and inputs too, and every change however small.
@@ -194,6 +194,20 @@ pub(crate) enum ReportFormat {
     /// One self-contained page.
     /// ‖ 一个自包含的网页。
     Html,
+}
+
+impl ReportFormat {
+    /// The format that was given, else the one of a file's extension.
+    pub(crate) fn of(given: Option<ReportFormat>, target: &Target) -> ReportFormat {
+        let out = target.out.as_deref().and_then(Path::extension);
+        let extension = out.and_then(|e| e.to_str()).unwrap_or_default();
+        given.unwrap_or(match extension.to_ascii_lowercase().as_str() {
+            "json" => ReportFormat::Json,
+            "md" | "markdown" => ReportFormat::Markdown,
+            "html" | "htm" => ReportFormat::Html,
+            _ => ReportFormat::Text,
+        })
+    }
 }
 
 #[derive(Debug, Args)]

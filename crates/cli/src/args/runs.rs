@@ -78,10 +78,10 @@ pub(crate) enum Runs {
         /// Id of the run or the start of it, or `last`.
         /// ‖ 运行编号或其开头，或 `last`。
         run: String,
-        /// Format of the report.
-        /// ‖ 报告的格式。
-        #[arg(long, short, value_name = "FORMAT", default_value = "text", value_parser = named::<ReportFormat>())]
-        format: ReportFormat,
+        /// Format of the report. Default: by the extension of `--out`, otherwise text.
+        /// ‖ 报告的格式。默认取决于 `--out` 的扩展名，否则为文本。
+        #[arg(long, short, value_name = "FORMAT", value_parser = named::<ReportFormat>())]
+        format: Option<ReportFormat>,
         #[command(flatten)]
         target: Target,
         /// Show the THINK steps in the text report.

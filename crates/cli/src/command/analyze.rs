@@ -2,6 +2,8 @@
 
 use std::cell::RefCell;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use agent::{Event, Observer, Request};
@@ -28,7 +30,13 @@ pub(crate) fn run(args: &Analyze, config: &Config, terminal: &Terminal) -> Resul
     one_job_where_needed(args)?;
     let runtime = session::runtime()?;
     let cancel = CancellationToken::new();
-    session::end_on_interrupt(runtime.handle(), cancel.clone());
+    let asking = Arc::new(AtomicBool::new(false));
+    session::end_on_interrupt(
+        runtime.handle(),
+        cancel.clone(),
+        Arc::clone(&asking),
+        *terminal,
+    );
     let session = session::open(config, terminal, &runtime)?;
     let pool = args
         .limits
@@ -39,6 +47,7 @@ pub(crate) fn run(args: &Analyze, config: &Config, terminal: &Terminal) -> Resul
     let call = Call {
         args,
         asks: config.ask == Some(true),
+        asking,
         analyst: pool.as_ref().map_or(&session, |pool| pool),
         session: &session,
         terminal,
@@ -54,7 +63,10 @@ pub(crate) fn run(args: &Analyze, config: &Config, terminal: &Terminal) -> Resul
 /// A page and the calls of an LLM belong to one job.
 fn one_job_where_needed(args: &Analyze) -> Result<()> {
     let one_only = [
-        (args.format == ReportFormat::Html, "--format html"),
+        (
+            ReportFormat::of(args.format, &args.target) == ReportFormat::Html,
+            "--format html",
+        ),
         (args.transcript.is_some(), "--transcript"),
         (args.replay.is_some(), "--replay"),
     ];
@@ -71,6 +83,8 @@ fn one_job_where_needed(args: &Analyze) -> Result<()> {
 struct Call<'a> {
     args: &'a Analyze,
     asks: bool,
+    /// Whether a question waits for its answer.
+    asking: Arc<AtomicBool>,
     analyst: &'a dyn Analyst,
     session: &'a Session,
     terminal: &'a Terminal,
@@ -111,6 +125,7 @@ impl Call<'_> {
 
     fn one_job(&self, job: &Path, write: &mut dyn FnMut(&str) -> Result<()>) -> Result<Exit> {
         let args = self.args;
+        let format = ReportFormat::of(args.format, &args.target);
         let opened = sources::open(job)?;
         let cancel = self.token();
         // the clock stops with the job
@@ -124,7 +139,7 @@ impl Call<'_> {
         if args.dry_run {
             let previews = self.session.preview(task(), &mut display);
             drop(display);
-            write(&match args.format {
+            write(&match format {
                 ReportFormat::Json => super::json(&previews?)?,
                 _ => render::previews(&previews?),
             })?;
@@ -138,8 +153,8 @@ impl Call<'_> {
             analysis.report.run_id.clear();
         }
         let (report, summary) = (&analysis.report, &analysis.summary);
-        let mut text = render::report(report, summary, args.format, args.verbose)?;
-        let is_text = args.format == ReportFormat::Text;
+        let mut text = render::report(report, summary, format, args.verbose)?;
+        let is_text = format == ReportFormat::Text;
         if args.explain_rules && is_text {
             text += &render::explained::render(report, render::layout::stdout_width());
         }
@@ -155,7 +170,9 @@ impl Call<'_> {
             return Ok(Exit::Interrupted);
         }
         if self.asks && is_text && !report.run_id.is_empty() && self.terminal.is_interactive() {
+            self.asking.store(true, Ordering::Relaxed);
             super::plans::ask_for_plans(report, self.session, self.terminal);
+            self.asking.store(false, Ordering::Relaxed);
         }
         if args.gate.is_given() {
             let history = self.history(&analysis)?;

@@ -81,7 +81,9 @@ fn written(args: &CaseFrom, store: &Store) -> Result<(NewCase, Mask)> {
         true => Vec::new(),
         false => case::private_names(&report, &summary).map_err(refused)?,
     };
-    let mask = agent::mask_of(names.iter().map(|(name, kind)| (name.as_str(), *kind)));
+    let texts = case::private_texts(&report, &summary).filter(|_| !args.no_redact);
+    let names = names.iter().map(|(name, kind)| (name.as_str(), *kind));
+    let mask = agent::mask_of(names, texts);
     let hide = |text: &str| mask.hide(text);
     let case = case::write(&Material {
         report: &report,

@@ -23,13 +23,15 @@ pub(crate) fn run(args: &Compare, config: &Config, terminal: &Terminal) -> Resul
     let language = config.language.unwrap_or(a.report.language);
     let comparison = compare::compare(&a, &b, language);
     let columns = render::layout::stdout_width();
-    terminal.out(&args.target).write(&match args.format {
-        ReportFormat::Json => super::json(&comparison)?,
-        ReportFormat::Markdown => render::comparison::markdown(&comparison, args.all),
-        ReportFormat::Html => render::comparison::page(&comparison, args.all)
-            .map_err(|e| Error::from_source(ErrorKind::Other, &e))?,
-        ReportFormat::Text => render::comparison::text(&comparison, columns, args.all),
-    })?;
+    terminal
+        .out(&args.target)
+        .write(&match ReportFormat::of(args.format, &args.target) {
+            ReportFormat::Json => super::json(&comparison)?,
+            ReportFormat::Markdown => render::comparison::markdown(&comparison, args.all),
+            ReportFormat::Html => render::comparison::page(&comparison, args.all)
+                .map_err(|e| Error::from_source(ErrorKind::Other, &e))?,
+            ReportFormat::Text => render::comparison::text(&comparison, columns, args.all),
+        })?;
     Ok(Exit::Success)
 }
 

@@ -1,12 +1,12 @@
 //! `scopeagent runs`: saved runs.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use job::OpenError;
 use report::{Language, Report, say, title_of};
 use runs::store::{RunFilter, RunRow, RunStatus, Store, StoreError};
 
-use crate::args::Runs;
+use crate::args::{ReportFormat, Runs};
 use crate::config::{self, Config};
 use crate::exit::Exit;
 use crate::render;
@@ -35,6 +35,14 @@ pub(crate) fn run(
             };
             let rows = store.runs(&filter)?;
             super::show(terminal, *format, &rows, || list(&rows))?;
+            let all = store.count(&filter)? as usize;
+            if rows.len() < all {
+                let shown = rows.len();
+                terminal.remark(&say!(
+                    "列出了 {all} 次运行中最新的 {shown} 次；`--limit N` 可列出更多",
+                    "the newest {shown} of {all} runs; `--limit N` lists more"
+                ));
+            }
         }
         Runs::Show {
             run,
@@ -50,7 +58,8 @@ pub(crate) fn run(
                 None => None,
             };
             let (report, summary) = again.map_or((report, summary), |a| (a.report, a.summary));
-            let text = render::report(&report, &summary, *format, *verbose)?;
+            let format = ReportFormat::of(*format, target);
+            let text = render::report(&report, &summary, format, *verbose)?;
             terminal.out(target).write(&text)?;
         }
         Runs::Delete { run } => {
@@ -120,7 +129,9 @@ pub(crate) fn find(store: &Store, name: &str) -> Result<RunRow> {
         });
     }
     let names = rows.iter().filter_map(|row| row.job_name.as_deref());
-    let hint = match (OpenError::near(path), report::nearest(name, names)) {
+    let is_job = |path: &PathBuf| job::open(path, &job::Options::default()).is_ok();
+    let near_path = OpenError::near(path).filter(is_job);
+    let hint = match (near_path, report::nearest(name, names)) {
         (Some(near), _) => {
             let near = near.display();
             say!("是不是 `{near}`？", "did you mean `{near}`?")
@@ -181,9 +192,9 @@ fn list(rows: &[RunRow]) -> String {
             row.verdict.as_deref().map(verdict).unwrap_or_default(),
             title_of(
                 row.top_cause.as_deref().unwrap_or_default(),
+                row.engine,
                 report::interface(),
-            )
-            .to_owned(),
+            ),
         ]);
     }
     table.render("")

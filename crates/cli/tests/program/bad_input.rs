@@ -5,7 +5,7 @@ use std::fs;
 use serde_json::Value;
 use testkit::{contains, lacks};
 
-use crate::support::{Answer, User, case, copy, items, small_knowledge};
+use crate::support::{Answer, User, case, copy, items, root, small_knowledge};
 
 #[test]
 fn what_is_no_job_folder_is_named_with_a_remedy() {
@@ -107,6 +107,43 @@ fn a_typo_in_the_configuration_is_named() {
     user.write("scopeagent.toml", "langauge = \"en\"\n");
     let errors = user.run_plain("config show").refused(2);
     contains(errors, ["langauge", "scopeagent.toml"]);
+    let user = User::new();
+    user.configure("[llm]\ndefault = \"x\"\n");
+    let errors = user.analyze(&case("join-hot-key-skew"), "").refused(2);
+    contains(errors, ["there is no profile `x`"]);
+}
+
+#[test]
+fn an_input_that_cannot_be_read_is_named_with_its_reason() {
+    let user = User::new();
+    let log = "app-20261122005702-0000.zstd";
+    let job = root().join("tests/cases/spark-join-hot-key");
+    let whole = fs::read(job.join(log)).expect("a log");
+    for path in ["cut.zstd", "cut/log.zstd"] {
+        user.write(path, "");
+        fs::write(user.path(path), &whole[..1000]).expect("written");
+    }
+    fs::create_dir_all(user.path("hidden/.git")).expect("made");
+    for (line, said) in [
+        ("analyze cut.zstd", "cut off before its first event"),
+        ("analyze cut", "cut off before its first event"),
+        ("analyze hidden", "no file of a SCOPE"),
+    ] {
+        contains(user.run(line).refused(3), [said]);
+    }
+    let errors = user.analyze(&job, "--script nosuch.py").refused(3);
+    contains(errors, ["nosuch.py", "check the path"]);
+}
+
+#[cfg(unix)]
+#[test]
+fn a_pipe_is_no_job() {
+    let user = User::new();
+    let made = std::process::Command::new("mkfifo")
+        .arg(user.path("pipe"))
+        .status();
+    assert!(made.expect("mkfifo runs").success());
+    contains(user.run("analyze pipe").refused(3), ["not a regular file"]);
 }
 
 /// An unread file could be the missing one, so the program draws no conclusion.

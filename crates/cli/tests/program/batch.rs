@@ -61,6 +61,14 @@ fn a_call_without_new_jobs_says_so() {
 }
 
 #[test]
+fn a_failed_call_leaves_no_folder() {
+    let user = User::new();
+    user.run("batch report store").refused(2);
+    user.run("batch run jobs --out store").refused(3);
+    assert!(!user.path("store").exists());
+}
+
+#[test]
 fn every_job_has_a_result_and_a_bad_one_does_not_stop_the_rest() {
     let user = user();
     let answer = user.run("batch run jobs --out store");

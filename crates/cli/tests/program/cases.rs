@@ -3,7 +3,7 @@
 use serde_json::Value;
 use testkit::contains;
 
-use crate::support::{User, case, small_knowledge};
+use crate::support::{User, case, root, small_knowledge};
 
 /// A user with a small knowledge folder and one analyzed job.
 fn curator() -> User {
@@ -80,6 +80,20 @@ fn names_paths_and_literals_are_masked_unless_that_is_declined() {
     }
     // Stages are the engine's names, and the change is still there.
     contains(masked, ["SV3_Combine_Reduce", "```diff"]);
+}
+
+#[test]
+fn a_case_of_an_application_has_its_words_and_masked_columns() {
+    let user = curator();
+    let job = root().join("tests/cases/spark-join-hot-key");
+    user.analyze(&job, "--lang en").text();
+    user.run_plain("feedback last accept S1").text();
+    let plain = written(&user, "plain", "last --no-redact");
+    contains(plain, ["user_id", "customer_id", "tasks, "]);
+    let masked = written(&user, "masked", "last");
+    for name in ["user_id", "customer_id", "visit", "vertices", "tokens"] {
+        assert!(!masked.contains(name), "{name} is left in\n{masked}");
+    }
 }
 
 #[test]

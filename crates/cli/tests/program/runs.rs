@@ -112,8 +112,29 @@ fn a_mistyped_run_or_path_is_named_with_the_nearest() {
             contains(said, [asked, near]);
         }
     }
+    std::fs::create_dir(user.path("elsewhare")).expect("made");
+    let said = user.run("history elsewhere --lang en").refused(3);
+    contains(said, ["`scopeagent runs list`"]);
     let of_folder = user.run("fix jobs/route S1 --lang en").text();
     assert_eq!(of_folder, user.run("fix last S1 --lang en").text());
+}
+
+#[test]
+fn a_file_has_the_format_of_its_name() {
+    let user = User::new();
+    let job = case("join-hot-key-skew");
+    for (out, format, start) in [
+        ("a.html", "", "<!doctype html>"),
+        ("a.md", "", "# "),
+        ("a.md", "--format json", "{"),
+    ] {
+        let line = format!("--out {out} {format} --lang en");
+        user.analyze(&job, &line).text();
+        let text = user.read(out).to_ascii_lowercase();
+        assert!(text.starts_with(start), "{line}: {text:.80}");
+    }
+    let listed = user.run("runs list --limit 2 --lang en");
+    contains(&listed.err, ["the newest 2 of 3 runs"]);
 }
 
 #[test]

@@ -334,6 +334,7 @@ fn thresholds_are_set_by_name_and_unknown_names_are_refused() {
         "{error}"
     );
     assert!(crate::Settings::from_toml("min_share = -1").is_err());
+    assert!(crate::Settings::from_toml("min_share = 5").is_err());
     assert!(crate::Settings::from_toml("min_share = \"much\"").is_err());
 }
 

@@ -80,7 +80,7 @@ impl Curve {
             "beyond {enough} nothing changes",
             enough = noun.count(self.enough as f64),
         );
-        let all = match self.would_do < self.now {
+        let all = match self.would_do < self.now.min(self.enough) {
             true => text!(
                 "{count} 就够（最多慢 5 %）；{enough}",
                 "{count} would do (at most 5 % longer); {enough}",

@@ -22,9 +22,13 @@ pub fn outdated(knowledge: &Path, index: &Path) -> Result<usize, BuildError> {
     {
         return Ok(0);
     }
-    let listing = Listing::of(knowledge)?;
+    let mut listing = Listing::of(knowledge)?;
     let documents = generation::documents(index, &manifest)?;
-    let hashes = listing.hashes(Some(&documents))?;
-    let changes = plan::changes(&listing.sources, &hashes, &documents);
+    let mut hashes = listing.hashes(Some(&documents))?;
+    let (_, written) = plan::changes(&listing.sources, &hashes, &documents);
+    listing.load(&written, &mut hashes)?;
+    // an update leaves broken documents and unfinished cases out
+    super::skip_broken(&mut listing, &mut hashes, &written)?;
+    let (changes, _) = plan::changes(&listing.sources, &hashes, &documents);
     Ok(changes.added.len() + changes.changed.len() + changes.removed.len() + changes.moved.len())
 }

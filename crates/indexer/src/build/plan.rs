@@ -39,7 +39,7 @@ pub(crate) fn plan(
 ) -> Plan {
     let empty = Documents::new();
     let (documents, stored) = current.unwrap_or((&empty, 0));
-    let (summary, mut write) = compare(sources, hashes, documents);
+    let (summary, mut write) = changes(sources, hashes, documents);
     let known: HashSet<&str> = sources.iter().map(|source| &*source.path).collect();
     let gone = documents
         .keys()
@@ -66,12 +66,12 @@ pub(crate) fn plan(
     }
 }
 
-/// The summary of an update, without updating.
-pub(crate) fn changes(sources: &[Source], hashes: &[String], documents: &Documents) -> Summary {
-    compare(sources, hashes, documents).0
-}
-
-fn compare(sources: &[Source], hashes: &[String], documents: &Documents) -> (Summary, Vec<usize>) {
+/// The summary of an update, without updating, and the positions of the sources to write.
+pub(crate) fn changes(
+    sources: &[Source],
+    hashes: &[String],
+    documents: &Documents,
+) -> (Summary, Vec<usize>) {
     let present: HashSet<&str> = sources.iter().map(|s| s.path.as_str()).collect();
     let mut gone: BTreeMap<&str, Vec<&String>> = BTreeMap::new();
     for (path, entry) in documents {
@@ -127,7 +127,7 @@ mod tests {
         ]);
         let sources = ["edited.md", "new-name.md", "new.md", "same.md"].map(source);
         let hashes = ["2b", "3", "5", "1"].map(str::to_owned);
-        let (summary, write) = compare(&sources, &hashes, &documents);
+        let (summary, write) = changes(&sources, &hashes, &documents);
         assert_eq!(summary.unchanged, 1);
         assert_eq!(summary.changed, ["edited.md"]);
         assert_eq!(summary.added, ["new.md"]);

@@ -19,6 +19,9 @@ pub enum OpenError {
         /// Their names, sorted.
         logs: Vec<String>,
     },
+    /// A compressed log.
+    #[error("{}", report::say!("{path} 是压缩的日志，在第一个事件之前被截断", "{path} is a compressed log that is cut off before its first event", path = .0.display().to_string()))]
+    CutOff(PathBuf),
     #[error("{}", report::say!("{path} 是空的", "{path} is empty", path = .0.display().to_string()))]
     Empty(PathBuf),
     /// The folder has no file of a job.
@@ -117,9 +120,14 @@ impl OpenError {
                 "请给出单个作业的目录，或移走不属于该作业的文件",
                 "give the folder of a single job, or move the other files away"
             ),
-            OpenError::Unreadable { .. } => {
-                say!("请检查目录的权限", "check the permissions of the folder")
-            }
+            OpenError::CutOff(_) => say!("请重新获取该日志", "fetch the log again"),
+            OpenError::Unreadable { source, .. } => match source.kind() {
+                std::io::ErrorKind::NotFound => say!("请检查路径", "check the path"),
+                std::io::ErrorKind::PermissionDenied => {
+                    say!("请检查权限", "check the permissions")
+                }
+                _ => say!("请给出目录或普通文件", "give a folder or a regular file"),
+            },
         }
     }
 }
@@ -132,6 +140,8 @@ pub enum TextError {
     Outside(String),
     #[error("{}", report::say!("作业目录中没有文件 `{name}`", "the job folder has no file `{name}`", name = .0))]
     Unknown(String),
+    #[error("{}", report::say!("`{name}` 不是文本文件", "`{name}` is not a text file", name = .0))]
+    NoText(String),
     /// The file can't be read, for example because a link has replaced it.
     #[error("{}", report::say!("无法读取 `{name}`", "`{name}` cannot be read"))]
     Unreadable {

@@ -42,7 +42,8 @@ pub fn open(path: &Path, options: &Options) -> Result<JobReader, OpenError> {
     };
     // an application's folder may have the log in a subfolder, next to scripts
     let takes_logs = job.files.iter().all(|file| is_script(file) || !known(file));
-    let mut inside = None;
+    let any_entry = !job.files.is_empty() || !folders.is_empty();
+    let (mut inside, mut elsewhere) = (None, Vec::new());
     for below in folders {
         let from = job.files.len();
         // a folder that cannot be listed is reported like a file that cannot be read
@@ -54,26 +55,37 @@ pub fn open(path: &Path, options: &Options) -> Result<JobReader, OpenError> {
                 listed?;
             }
         }
+        let is_log = |file: &JobFile| file.kind == FileKind::SparkEvents;
         let rolling = takes_logs && is_rolling_log(&below);
+        if !takes_logs && is_rolling_log(&below) && job.files[from..].iter().any(is_log) {
+            elsewhere.push(below.clone());
+        }
         let has_any = job.files[from..].iter().any(known);
         inside = inside.or_else(|| has_any.then_some(below));
         let mut at = 0;
         job.files.retain(|file| {
             at += 1;
-            let is_log = rolling && file.kind == FileKind::SparkEvents;
-            at <= from || is_log || belongs_below(file.kind)
+            at <= from || rolling && is_log(file) || belongs_below(file.kind)
         });
     }
     if !any_here && !job.files.iter().any(|f| f.kind == FileKind::SparkEvents) {
-        let empty = job.files.is_empty() && inside.is_none() && job.diagnostics.is_empty();
+        let is_cut = |f: &&JobFile| {
+            folder
+                .file(&f.name)
+                .is_ok_and(|f| spark::is_cut_at_start(f.file))
+        };
+        let cut = job.files.iter().find(is_cut);
         let path = path.to_owned();
-        return Err(match empty {
-            true => OpenError::Empty(path),
-            false => OpenError::NoKnownFile { path, inside },
+        return Err(match cut {
+            Some(file) => OpenError::CutOff(path.join(&file.name)),
+            None if any_entry || !job.diagnostics.is_empty() => {
+                OpenError::NoKnownFile { path, inside }
+            }
+            None => OpenError::Empty(path),
         });
     }
     job.files.sort_by(|a, b| a.name.cmp(&b.name));
-    one_application(path, &folder, &mut job)?;
+    one_application(path, &folder, elsewhere, &mut job)?;
     Ok(JobReader::new(job, Some(folder), options.clone()))
 }
 
@@ -90,19 +102,31 @@ fn open_log(path: &Path, options: &Options) -> Result<JobReader, OpenError> {
         path: path.to_owned(),
         source,
     })?;
-    file(&folder, name.to_owned(), &mut job);
-    if std::fs::metadata(&real).is_ok_and(|file| file.len() == 0) {
+    let opened = folder.file(name).map_err(|source| OpenError::Unreadable {
+        path: path.to_owned(),
+        source,
+    })?;
+    if opened.bytes == 0 {
         return Err(OpenError::Empty(path.to_owned()));
     }
+    file(&folder, name.to_owned(), &mut job);
     if !job.files.iter().any(|f| f.kind == FileKind::SparkEvents) {
-        return Err(OpenError::NotAFolder(path.to_owned()));
+        return Err(match spark::is_cut_at_start(opened.file) {
+            true => OpenError::CutOff(path.to_owned()),
+            false => OpenError::NotAFolder(path.to_owned()),
+        });
     }
     Ok(JobReader::new(job, Some(folder), options.clone()))
 }
 
-/// Refuses the logs of several applications. Only one part of a rolling log begins an application; a
+/// Refuses the logs of several applications, some of them in folders `elsewhere`. Only one part of a rolling log begins an application; a
 /// compacted part replaces all parts before it.
-fn one_application(path: &Path, folder: &Folder, job: &mut Job) -> Result<(), OpenError> {
+fn one_application(
+    path: &Path,
+    folder: &Folder,
+    elsewhere: Vec<String>,
+    job: &mut Job,
+) -> Result<(), OpenError> {
     let is_log = |f: &&JobFile| f.kind == FileKind::SparkEvents;
     if job.files.iter().filter(is_log).count() < 2 {
         return Ok(());
@@ -140,7 +164,7 @@ fn one_application(path: &Path, folder: &Folder, job: &mut Job) -> Result<(), Op
         0 | 1 => Ok(()),
         _ => Err(OpenError::SeveralApplications {
             path: path.to_owned(),
-            logs: begun,
+            logs: begun.into_iter().chain(elsewhere).collect(),
         }),
     }
 }

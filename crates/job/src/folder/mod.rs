@@ -10,9 +10,9 @@ mod memory;
 pub(crate) mod opening;
 mod reader;
 mod script;
+mod until;
 
 use std::path::Path;
-use std::time::Instant;
 
 use crate::catalogue::Catalogue;
 use crate::model::Job;
@@ -21,6 +21,8 @@ pub use error::{OpenError, TextError};
 pub use list::{open, recognize};
 pub use memory::{kind_of, read_memory};
 pub use reader::{JobReader, ReadFile};
+pub(crate) use until::Early;
+pub use until::Until;
 
 /// Limits of reading, and the catalogue that names the files.
 #[derive(Debug, Clone)]
@@ -31,8 +33,8 @@ pub struct Options {
     pub max_files: usize,
     /// Vertex attempts kept per stage before they are sampled.
     pub max_runs_per_stage: usize,
-    /// Deadline for reading; `None` for no deadline.
-    pub until: Option<Instant>,
+    /// When to stop reading.
+    pub until: Until,
     /// Catalogue with the kinds of files to read first.
     pub catalogue: Catalogue,
 }
@@ -44,7 +46,7 @@ impl Options {
             max_file_bytes: 256 << 20,
             max_files: 10_000,
             max_runs_per_stage: 50_000,
-            until: None,
+            until: Until::default(),
             catalogue,
         }
     }

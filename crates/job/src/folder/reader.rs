@@ -2,7 +2,6 @@
 
 use std::io::Read;
 use std::path::{Component, Path, PathBuf};
-use std::time::Instant;
 
 use super::Options;
 use super::error::{OpenError, TextError};
@@ -14,7 +13,7 @@ use crate::problem::Problem;
 use crate::read::{self, Input};
 use crate::sniff::HEAD_BYTES;
 use crate::spark;
-use crate::text::{decode, head, line_at};
+use crate::text::{Decoded, decode, head, line_at};
 
 /// One file that was read, for the report.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -38,7 +37,7 @@ pub struct JobReader {
     given: Option<Program>,
     /// The events of a log's parts, until all parts are read.
     pub(super) events: Option<Box<spark::Collector>>,
-    /// Whether the deadline passed before all files were read.
+    /// Whether reading stopped before all files were read.
     stopped: bool,
 }
 
@@ -109,7 +108,7 @@ impl JobReader {
     /// Connects the parts read so far.
     pub(super) fn connect(&mut self) {
         if let Some(events) = self.events.take() {
-            spark::finish(*events, &mut self.job);
+            spark::finish(*events, self.stopped, &mut self.job);
         }
         if self.job.spark.is_some() {
             self.spark_scripts();
@@ -123,13 +122,9 @@ impl JobReader {
     fn read_one(&mut self, at: usize, parser: &'static str) -> ReadFile {
         let (name, kind) = (self.job.files[at].name.clone(), self.job.files[at].kind);
         self.job.files[at].read = true;
-        if self
-            .options
-            .until
-            .is_some_and(|until| Instant::now() >= until)
-        {
+        if let Some(early) = self.options.until.reached() {
             self.stopped = true;
-            self.job.note(&name, None, &Problem::NoTime);
+            self.job.note(&name, None, &Problem::stopped(early, 0));
             return ReadFile {
                 file: name,
                 parser: None,
@@ -176,7 +171,9 @@ impl JobReader {
     /// Vertex events may be larger than memory.
     fn stream(&mut self, name: &str) -> std::io::Result<u64> {
         let open = || open(self.folder.as_ref(), name);
-        read::events::read_file(name, &open, &self.options, &mut self.job)
+        let read = read::events::read_file(name, &open, &self.options, &mut self.job);
+        self.stopped |= self.options.until.reached().is_some();
+        read
     }
 
     fn event_log(&mut self, name: &str) -> std::io::Result<u64> {
@@ -191,10 +188,10 @@ impl JobReader {
         let events = events.get_or_insert_with(|| {
             Box::new(spark::Collector::new(self.options.max_runs_per_stage))
         });
-        let cut = spark::read(name, stream, events, self.options.until);
+        let cut = spark::read(name, stream, events, &self.options.until);
         self.events = Some(std::mem::take(events));
         if let Some(cut) = cut? {
-            self.stopped |= matches!(cut, Problem::NoTime | Problem::TimeIsUp(_));
+            self.stopped |= cut.is_early_stop();
             self.job.note(name, None, &cut);
         }
         Ok(())
@@ -271,7 +268,7 @@ impl JobReader {
         Ok(())
     }
 
-    /// Whether files were left unread because the deadline passed.
+    /// Whether reading stopped early, so that files or the rest of a log were left unread.
     pub fn has_stopped(&self) -> bool {
         self.stopped
     }
@@ -291,7 +288,7 @@ impl JobReader {
         self.job
     }
 
-    /// The beginning of a file as text, at most `max_bytes` of it. Names outside the folder and links are
+    /// The beginning of a file as text, at most `max_bytes` of it; of a compressed log, of its events. Names outside the folder and links are
     /// refused.
     pub fn text(&self, name: &str, max_bytes: usize) -> Result<String, TextError> {
         let mut parts = Path::new(name).components();
@@ -299,18 +296,24 @@ impl JobReader {
         if !inside || name.contains('\\') {
             return Err(TextError::Outside(name.to_owned()));
         }
-        if !self.job.files.iter().any(|file| file.name == name) {
-            return Err(TextError::Unknown(name.to_owned()));
-        }
+        let file = self.job.files.iter().find(|file| file.name == name);
+        let file = file.ok_or_else(|| TextError::Unknown(name.to_owned()))?;
         let unreadable = |source| TextError::Unreadable {
             name: name.to_owned(),
             source,
         };
         // a character with one byte in UTF-8 has two in UTF-16
         let most = (max_bytes as u64).saturating_mul(2).saturating_add(4);
-        let bytes = open(self.folder.as_ref(), name).and_then(|file| file.head(most));
+        let opened = open(self.folder.as_ref(), name);
+        let bytes = opened.and_then(|opened| match file.kind {
+            FileKind::SparkEvents => spark::head(opened.file, most),
+            _ => opened.head(most),
+        });
         let bytes = bytes.map_err(unreadable)?;
-        let text = decode(&bytes).text;
+        let Decoded { text, replaced, .. } = decode(&bytes);
+        if replaced && text.contains('\0') {
+            return Err(TextError::NoText(name.to_owned()));
+        }
         Ok(head(text.strip_prefix('\u{feff}').unwrap_or(&text), max_bytes).to_owned())
     }
 }

@@ -20,6 +20,8 @@ pub struct Application {
     pub interactive: bool,
     /// Whether the log has the end of the application.
     pub complete: bool,
+    /// Whether reading stopped before the end of the log.
+    pub left_unread: bool,
     /// `Spark Properties`, as text.
     pub configuration: BTreeMap<String, String>,
     /// Cores that a task takes.

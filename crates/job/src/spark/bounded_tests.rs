@@ -75,7 +75,7 @@ fn the_costliest_are_kept_and_the_time_of_all_others() {
     let kept = [log.stages.len(), log.jobs.len(), log.executions.len()];
     assert_eq!(kept, [LIMITS.things; 3]);
     let mut job = Job::default();
-    super::finish(log, &mut job);
+    super::finish(log, false, &mut job);
     let app = job.spark.as_deref().expect("an application");
     assert!(job.stages.len() <= most && app.jobs.len() <= most);
     let ran = |from: i64, to: i64| to - from;
@@ -117,7 +117,7 @@ fn of_too_many_edges_the_latest_inputs_of_each_stage_are_kept() {
         log.line(line.as_bytes(), false);
     }
     let mut job = Job::default();
-    super::finish(log, &mut job);
+    super::finish(log, false, &mut job);
     assert!(job.edges.len() <= 200_000, "{}", job.edges.len());
     let last = stages as usize - 1;
     assert!(job.edges_into(last).any(|e| e.from == last - 1));

@@ -285,7 +285,9 @@ fn note(log: &Collector, job: &mut Job) {
         Some((from, to)) => {
             job.note(&file, None, &Problem::PartOfLog(shown(from), shown(to)));
         }
-        None if log.ended.is_none() => job.note(&file, None, &Problem::NoApplicationEnd),
+        None if log.ended.is_none() && !log.app.left_unread => {
+            job.note(&file, None, &Problem::NoApplicationEnd)
+        }
         None => {}
     }
 }

@@ -1,10 +1,10 @@
 //! Feeds the collector line by line in bounded memory.
 
 use std::io::{self, BufRead, Read};
-use std::time::Instant;
 
 use super::codec::{Unpacked, unpack};
 use super::collect::Collector;
+use crate::folder::Until;
 use crate::problem::Problem;
 
 /// Longer lines are skipped: the update of a plan takes some hundred KiB, the start of a job of
@@ -19,7 +19,7 @@ pub(crate) fn read(
     name: &str,
     stream: impl Read,
     collector: &mut Collector,
-    until: Option<Instant>,
+    until: &Until,
 ) -> io::Result<Option<Problem>> {
     let mut stream = unpack(stream)?;
     collector.part(name);
@@ -34,16 +34,13 @@ pub(crate) fn read(
 fn lines(
     stream: &mut Unpacked<'_>,
     collector: &mut Collector,
-    until: Option<Instant>,
+    until: &Until,
 ) -> io::Result<Option<Problem>> {
     let (mut carry, mut skipping) = (Vec::new(), false);
     loop {
         let line = collector.line;
-        if until.is_some_and(|until| Instant::now() >= until) {
-            return Ok(Some(match line {
-                0 => Problem::NoTime,
-                _ => Problem::TimeIsUp(line),
-            }));
+        if let Some(early) = until.reached() {
+            return Ok(Some(Problem::stopped(early, line)));
         }
         if collector.without_event > MAX_WITHOUT_EVENT.max(line / 2) {
             return Ok(Some(Problem::NoEvents(line)));

@@ -44,8 +44,9 @@ pub(crate) use collect::Collector;
 pub use expression::listed;
 pub(crate) use lines::read;
 
-/// Builds the job from the collected events.
-pub(crate) fn finish(log: Collector, job: &mut Job) {
+/// Builds the job from the collected events; `stopped` if the rest of the log was left unread.
+pub(crate) fn finish(mut log: Collector, stopped: bool, job: &mut Job) {
+    log.app.left_unread = stopped;
     build::build(log, job);
 }
 
@@ -66,6 +67,22 @@ pub(crate) fn sniff(head: &[u8]) -> Option<FileKind> {
     event::begins_log(text).then_some(FileKind::SparkEvents)
 }
 
+/// The first bytes of a log's events.
+pub(crate) fn head(file: File, most: u64) -> std::io::Result<Vec<u8>> {
+    let mut head = Vec::new();
+    codec::unpack(file)?.take(most).read_to_end(&mut head)?;
+    Ok(head)
+}
+
+/// Whether a compressed log is cut off before its first event.
+pub(crate) fn is_cut_at_start(file: File) -> bool {
+    let Ok(mut stream) = codec::unpack(file) else {
+        return false;
+    };
+    let mut first = [0];
+    matches!(stream.read(&mut first), Ok(0)) && stream.cut.is_some()
+}
+
 /// Number of a part of a rolling log: 3 of `events_3_app-20261122011042-0000.zstd`.
 pub(crate) fn part(name: &str) -> Option<u32> {
     let own = name.rsplit('/').next().unwrap_or(name);
@@ -76,8 +93,6 @@ pub(crate) fn part(name: &str) -> Option<u32> {
 pub(crate) fn begins_application(file: File) -> bool {
     /// The events before it include all settings.
     const ENOUGH: u64 = 4 << 20;
-    let mut text = Vec::new();
-    let read = codec::unpack(file).and_then(|file| file.take(ENOUGH).read_to_end(&mut text));
     let event = b"\"Event\":\"SparkListenerApplicationStart\"";
-    read.is_ok() && memchr::memmem::find(&text, event).is_some()
+    head(file, ENOUGH).is_ok_and(|text| memchr::memmem::find(&text, event).is_some())
 }

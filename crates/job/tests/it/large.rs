@@ -176,17 +176,19 @@ fn impossible_times_are_reported_and_not_used() {
 
 #[test]
 fn reading_ends_at_its_time() {
-    let options = job::Options {
-        until: Some(Instant::now()),
-        ..options()
-    };
     let log = chain(50, 2);
-    let job = job::read_memory(&[("log", FileKind::SparkEvents, &log)], &options);
-    assert!(
-        messages(&job).contains("the time limit was reached"),
-        "{}",
-        messages(&job)
-    );
+    let over = job::Until::deadline(Some(Instant::now()));
+    let cancelled = job::Until::default().or_when(|| true);
+    for (until, reason) in [
+        (over, "the time limit was reached"),
+        (cancelled, "the analysis was interrupted"),
+    ] {
+        let options = job::Options { until, ..options() };
+        let job = job::read_memory(&[("log", FileKind::SparkEvents, &log)], &options);
+        let messages = messages(&job);
+        assert!(messages.contains(reason), "{messages}");
+        assert!(!messages.contains("still running"), "{messages}");
+    }
 }
 
 /// An application with its rolled log in a folder, a script next to it, and the extra files of macOS.

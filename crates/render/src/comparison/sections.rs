@@ -180,12 +180,12 @@ impl Writer {
         let changes = c.plan.iter().take(self.shown).map(|change| {
             let values = [change.a.as_deref(), change.b.as_deref()];
             let values: Vec<&str> = values.into_iter().flatten().collect();
-            let (place, colon) = (&change.place, words.colon());
-            let kind = words.plan_change(change.kind);
-            (
-                kind.to_owned(),
-                format!("{place}{colon}{}", values.join(" → ")),
-            )
+            let place = change.place.clone();
+            let text = match values.is_empty() {
+                true => place,
+                false => format!("{place}{}{}", words.colon(), values.join(" → ")),
+            };
+            (words.plan_change(change.kind).to_owned(), text)
         });
         Section {
             remark: self.unshown(c.plan.len(), CHANGE),

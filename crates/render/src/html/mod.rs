@@ -263,7 +263,7 @@ fn page<'a>(report: &'a Report, summary: &'a RunSummary, served: Option<&'a Serv
         headline: words.headline(report),
         fix_first: words.fix_first(report),
         name: report.job.label(),
-        facts: words.job_facts(&report.job),
+        facts: words.job_facts(report),
         reasoner: words.reasoner(report),
         evidence: evidence
             .map(|e| (e.id.as_str(), evidence_view(e, words)))

@@ -7,7 +7,7 @@ use report::format::{
 };
 use report::markdown;
 use report::measure::book;
-use report::{Finding, Localize, Report, Suggestion, Text, text};
+use report::{Finding, JobEngine, Localize, Report, Suggestion, Text, engine_words, text};
 
 use super::material::{Material, title};
 use super::{FILL_IN, section};
@@ -74,7 +74,8 @@ fn layout(material: &Material<'_>, md: Markdown<'_>) -> String {
         job.elapsed_seconds
             .map(|s| text!("运行 {time}", "{time} run time", time = Seconds(s)).into(language)),
     );
-    let mut out = format!("{}{stop}\n", facts.join(comma));
+    let facts = engine_words(facts.join(comma), job.engine, language);
+    let mut out = format!("{facts}{stop}\n");
     let mut inputs: Vec<_> = summary.inputs.iter().collect();
     let size = |i: &crate::InputSummary| {
         let bytes = i.get(&book::STORED_BYTES);
@@ -103,6 +104,7 @@ fn layout(material: &Material<'_>, md: Markdown<'_>) -> String {
         };
         let edges: Vec<String> = summary.edges.iter().take(EDGES).map(edge).collect();
         let (stages, semicolon) = language.select(("阶段图：", "；"), ("Stages: ", "; "));
+        let stages = engine_words(stages.to_owned(), job.engine, language);
         out.push_str(&format!("\n\n{stages}{}{stop}", edges.join(semicolon)));
     }
     out
@@ -175,7 +177,10 @@ fn change(material: &Material<'_>, md: Markdown<'_>) -> String {
         if let Some(diff) = &suggestion.diff {
             let mut diff = diff.replace('\r', "");
             if material.hide.is_some() {
-                diff = without_comments(&diff);
+                diff = match material.report.job.engine {
+                    Some(JobEngine::Spark) => without_python_comments(&diff),
+                    _ => without_comments(&diff),
+                };
             }
             out.push_str(&format!("{}\n\n", md.diff(&diff)));
         } else {
@@ -222,6 +227,26 @@ fn without_comments(diff: &str) -> String {
             rest = &rest[width..];
         }
         out.push('\n');
+    }
+    out
+}
+
+/// The diff of a Python script without the text of its comments.
+fn without_python_comments(diff: &str) -> String {
+    let mut out = String::with_capacity(diff.len());
+    for line in diff.lines() {
+        let mut quote = None;
+        let comment = line.char_indices().find(|(_, c)| {
+            match quote {
+                Some(open) => quote = (open != *c).then_some(open),
+                None => quote = matches!(c, '"' | '\'').then_some(*c),
+            }
+            *c == '#' && quote.is_none()
+        });
+        match comment {
+            Some((at, _)) => out.push_str(&format!("{}# …\n", &line[..at])),
+            None => out.push_str(&format!("{line}\n")),
+        }
     }
     out
 }
@@ -317,6 +342,11 @@ mod tests {
         assert_eq!(
             without_comments(diff),
             "--- a/x\n+a = \"http://x\"; // …\n /*\n*/ b\n"
+        );
+        let diff = "+a = \"x#1\" + '#' # secret\n+# secrets\n";
+        assert_eq!(
+            without_python_comments(diff),
+            "+a = \"x#1\" + '#' # …\n+# …\n"
         );
     }
 }

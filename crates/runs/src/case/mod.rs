@@ -10,7 +10,7 @@ use report::Language;
 
 pub use check::{Fault, check};
 pub use material::Material;
-pub use write::{CaseError, NewCase, private_names, write};
+pub use write::{CaseError, NewCase, private_names, private_texts, write};
 
 use report::FILL_IN;
 

@@ -93,7 +93,7 @@ fn id_of(report: &Report, top: &Finding) -> String {
     format!("run-{cause}-{tail}{}", report.language.select("-zh", ""))
 }
 
-/// Names of the job, of its data, its rowsets and the literals of its script, each with its kind.
+/// Names of the job, of its data and its rowsets, and the literals of its script, each with its kind.
 ///
 /// # Errors
 /// If the run was saved without them.
@@ -108,12 +108,38 @@ pub fn private_names(
     let literals = script.map(|s| own_words(&s.text)).unwrap_or_default();
     let names = [report.job.name.clone(), report.job.id.clone()];
     let names = std::iter::once(report.job.path.clone()).chain(names.into_iter().flatten());
-    let private = summary.private_names.iter().cloned();
+    let private = summary.masked_names().into_iter();
     let all = names.map(|name| (name, "job"));
     let all = all.chain(private.map(|name| (name, "name")));
     Ok(all
         .chain(literals.into_iter().map(|text| (text, "literal")))
         .collect())
+}
+
+/// Texts whose words are private: written by the people of the job, or quoting them.
+pub fn private_texts<'a>(
+    report: &'a Report,
+    summary: &'a RunSummary,
+) -> impl Iterator<Item = &'a str> {
+    let operators = summary.stages.iter().flat_map(|s| &s.operators);
+    let written = operators.flat_map(|o| {
+        let texts = o.names.iter().chain(&o.reads).chain(&o.columns);
+        texts.chain(std::iter::once(&o.args))
+    });
+    let executors = summary.executors.iter().map(|e| &e.host);
+    let lost = summary.stages.iter().flat_map(|s| &s.lost);
+    let messages = summary.stages.iter().flat_map(|s| &s.messages);
+    let code = summary.code.iter().flat_map(|c| &c.lines);
+    written
+        .chain(summary.inputs.iter().map(|input| &input.name))
+        .chain(executors)
+        .chain(lost.map(|attempt| &attempt.machine))
+        .chain(messages.map(|(message, _)| message))
+        .chain(code)
+        .chain(&summary.error)
+        .chain(summary.script.iter().map(|script| &script.file))
+        .chain(report.job.owner.iter().chain(&report.job.queue))
+        .map(String::as_str)
 }
 
 fn front(material: &Material<'_>, id: &str, top: &Finding) -> String {

@@ -306,13 +306,17 @@ fn described(change: &PlanChange) -> Text {
     match (&change.a, &change.b) {
         (Some(a), Some(b)) => text!("{place} 由 {a} 变为 {b}", "{place} changed from {a} to {b}"),
         _ => {
-            let run = match change.kind {
+            let (run, other) = match change.kind {
                 PlanChangeKind::StageAppeared
                 | PlanChangeKind::ChannelAppeared
-                | PlanChangeKind::OperatorAppeared => "B",
-                _ => "A",
+                | PlanChangeKind::OperatorAppeared => ("B", "A"),
+                _ => ("A", "B"),
             };
-            text!("{place} 只出现在 {run} 中", "{place} exists only in {run}")
+            // the other run may have another stage of this name
+            text!(
+                "{run} 的 {place} 在 {other} 中没有对应",
+                "{place} of {run} has no counterpart in {other}"
+            )
         }
     }
 }

@@ -79,9 +79,11 @@ impl Contrast<'_> {
         self.slow.report.job.engine != Some(report::JobEngine::Spark)
     }
 
-    /// Tokens of both runs, where both are known.
+    /// Tokens of both runs, where both are known and the same resource.
     pub(super) fn tokens(&self) -> Option<[f64; 2]> {
+        let engines = [self.slow, self.fast].map(|run| run.report.job.engine);
         self.of_jobs(&book::TOKENS)
+            .filter(|_| engines[0] == engines[1])
     }
 
     pub(super) fn name_in<'s>(&self, stage: &'s StageChange, run: &ComparedRun) -> Option<&'s str> {

@@ -112,12 +112,20 @@ fn queue(runs: &Contrast<'_>, parts: &[Part]) -> Option<Reason> {
 
 fn compilation(runs: &Contrast<'_>, parts: &[Part]) -> Option<Reason> {
     let (slow, fast) = runs.names();
-    let text = text!(
-        "{slow} 编译用时 {longer}，{fast} 编译用时 {shorter}",
-        "{slow} compiled for {longer}, {fast} for {shorter}",
-        longer = Seconds(runs.slow.compiled()),
-        shorter = Seconds(runs.fast.compiled())
-    );
+    let (longer, shorter) = (runs.slow.compiled(), runs.fast.compiled());
+    let text = match shorter > 0.0 {
+        true => text!(
+            "{slow} 编译用时 {longer}，{fast} 编译用时 {shorter}",
+            "{slow} compiled for {longer}, {fast} for {shorter}",
+            longer = Seconds(longer),
+            shorter = Seconds(shorter)
+        ),
+        false => text!(
+            "{slow} 编译用时 {longer}，{fast} 没有编译",
+            "{slow} compiled for {longer}, {fast} has no compilation",
+            longer = Seconds(longer)
+        ),
+    };
     Some(runs.reason(ReasonKind::Compile, Some(sum(parts)), None, text))
 }
 

@@ -15,7 +15,11 @@ pub(super) fn totals(a: &ComparedRun, b: &ComparedRun) -> Vec<Total> {
         (measure, Pair::new(a, b))
     };
     let all = book::of(Entity::Job).map(pair);
-    let known = all.filter(|(_, values)| values.is_known());
+    let same_engine = a.report.job.engine == b.report.job.engine;
+    // tokens of SCOPE and slots of Spark are different resources
+    let known = all.filter(|(measure, values)| {
+        values.is_known() && (same_engine || **measure != book::TOKENS)
+    });
     let total = |(measure, values): (&Measure, Pair)| Total {
         metric: measure.id.to_owned(),
         values,

@@ -3,7 +3,7 @@
 use super::{ComparedRun, Comparison, Gap, Origin, ReasonKind, ScriptChange};
 use report::format::{Change, Seconds, without_stop};
 use report::measure::book;
-use report::{JobState, Language, StaticText, Text, text};
+use report::{JobEngine, JobState, Language, StaticText, Text, text};
 
 pub(super) fn state(state: JobState) -> StaticText {
     let (zh, en) = match state {
@@ -134,51 +134,75 @@ fn missing(name: &str, run: &ComparedRun) -> Vec<(&'static str, Text)> {
     }
     let summary = &run.summary;
     let stages = &summary.stages;
+    let is_spark = run.report.job.engine == Some(JobEngine::Spark);
     let mut operators = stages.iter().flat_map(|s| &s.operators);
     let gaps = [
         (
             "times",
             run.report.job.elapsed_seconds.is_none(),
-            text!(
-                "{name} 没有作业用时（缺 JobInfo.xml 或 profile）",
-                "{name} has no run time of the job (JobInfo.xml or profile is missing)"
-            ),
+            Text {
+                zh: "作业用时",
+                en: "run time of the job",
+            },
+            "JobInfo.xml, profile",
         ),
         (
             "rows",
             stages.iter().all(|s| s.get(&book::ROWS_IN).is_none()),
-            text!(
-                "{name} 没有运行时统计（缺 __ScopeRuntimeStatistics__.xml）",
-                "{name} has no runtime counters (__ScopeRuntimeStatistics__.xml is missing)"
-            ),
+            Text {
+                zh: "运行时统计",
+                en: "runtime counters",
+            },
+            "__ScopeRuntimeStatistics__.xml",
         ),
         (
             "plan",
             stages.iter().all(|s| s.operators.is_empty()),
-            text!(
-                "{name} 没有算子（缺 ScopeVertexDef.xml）",
-                "{name} has no operators (ScopeVertexDef.xml is missing)"
-            ),
+            Text {
+                zh: "算子",
+                en: "operators",
+            },
+            "ScopeVertexDef.xml",
         ),
         (
             "estimates",
-            operators.all(|o| o.get(&book::ESTIMATED_ROWS).is_none()),
-            text!(
-                "{name} 没有优化器估计（缺 __ScopeInternalInfo__.xml）",
-                "{name} has no estimates (__ScopeInternalInfo__.xml is missing)"
-            ),
+            // Spark logs none
+            !is_spark && operators.all(|o| o.get(&book::ESTIMATED_ROWS).is_none()),
+            Text {
+                zh: "优化器估计",
+                en: "estimates",
+            },
+            "__ScopeInternalInfo__.xml",
         ),
         (
             "inputs",
             summary.inputs.is_empty(),
-            text!("{name} 没有输入的元数据", "{name} has no input metadata"),
+            Text {
+                zh: "输入的元数据",
+                en: "input metadata",
+            },
+            "",
         ),
         (
             "script",
             summary.script.is_none(),
-            text!("{name} 没有脚本", "{name} has no script"),
+            Text {
+                zh: "脚本",
+                en: "script",
+            },
+            "",
         ),
     ];
-    let lacking = gaps.into_iter().filter(|(_, is_missing, _)| *is_missing);
-    lacking.map(|(what, _, text)| (what, text)).collect()
+    let lacking = gaps.into_iter().filter(|(_, is_missing, ..)| *is_missing);
+    let text = |what: StaticText, file: &str| match file {
+        file if !file.is_empty() && !is_spark => text!(
+            "{name} 没有{what}（缺 {file}）",
+            "{name} has no {what} (missing: {file})",
+            what = what
+        ),
+        _ => text!("{name} 没有{what}", "{name} has no {what}", what = what),
+    };
+    lacking
+        .map(|(what, _, title, file)| (what, text(title, file)))
+        .collect()
 }

@@ -1,8 +1,9 @@
 //! Jobs with reports outside of the store, listed with the same filters as runs.
 
+use report::JobEngine;
 use rusqlite::{Connection, Row, ToSql, params};
 
-use super::runs::{SELECT, run_row};
+use super::runs::{SELECT, engine, run_row};
 use super::{RunFilter, RunRow, Store, StoreError, database, schema};
 use crate::code;
 
@@ -41,6 +42,8 @@ pub struct ClusterRow {
     pub name: String,
     /// What to do about its finding.
     pub advice: Option<String>,
+    /// Engine of that job.
+    pub engine: Option<JobEngine>,
 }
 
 impl Store {
@@ -97,7 +100,7 @@ impl Store {
         // Columns without an aggregate come from the row with the most seconds.
         let sql = format!(
             "SELECT f.cause, r.script, f.stage, count(DISTINCT f.run_id), sum(f.seconds_saved), f.run_id, coalesce(r.job_name, r.job),
-                (SELECT title FROM suggestions s WHERE s.run_id = f.run_id AND s.finding = f.id LIMIT 1), max(coalesce(f.seconds_saved, -1))
+                (SELECT title FROM suggestions s WHERE s.run_id = f.run_id AND s.finding = f.id LIMIT 1), r.engine, max(coalesce(f.seconds_saved, -1))
              FROM findings f JOIN runs r ON r.run_id = f.run_id WHERE {chosen}
              GROUP BY f.cause, r.script, f.stage ORDER BY 5 DESC, 4 DESC, 1, 2, 3 LIMIT ? OFFSET ?"
         );
@@ -115,14 +118,15 @@ fn cluster_row(row: &Row<'_>) -> rusqlite::Result<ClusterRow> {
         costliest: row.get(5)?,
         name: row.get(6)?,
         advice: row.get(7)?,
+        engine: engine(row.get(8)?),
     })
 }
 
 fn insert(connection: &Connection, job: &Listed) -> rusqlite::Result<()> {
     let row = &job.row;
     let sql = "INSERT OR REPLACE INTO runs (run_id, job, job_name, language, status, verdict, problem_type, created_at, failure, findings,
-        top_cause, owner, script, week, elapsed_seconds, avoidable_seconds)
-        VALUES (?1, ?2, ?3, '', ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15)";
+        top_cause, owner, script, week, elapsed_seconds, avoidable_seconds, engine)
+        VALUES (?1, ?2, ?3, '', ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16)";
     connection.prepare_cached(sql)?.execute(params![
         row.run_id,
         row.job,
@@ -139,6 +143,7 @@ fn insert(connection: &Connection, job: &Listed) -> rusqlite::Result<()> {
         row.week,
         row.elapsed_seconds,
         row.avoidable_seconds,
+        code(&row.engine),
     ])?;
     let findings = "INSERT INTO findings VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)";
     let suggestions = "INSERT INTO suggestions VALUES (?1, ?2, ?2, ?3, '', ?4, '')";

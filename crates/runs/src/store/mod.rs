@@ -113,10 +113,12 @@ impl Store {
 
     fn open_to_read(data: &Path, refusal: StoreError) -> Result<Store, StoreError> {
         let path = data.join(FILE_NAME);
-        let opened = match path.is_file() {
-            true => open_read_only(&path),
+        let opened = match path.try_exists() {
+            // Whether there are runs is unknown.
+            Err(e) if e.kind() == std::io::ErrorKind::PermissionDenied => return Err(refusal),
+            Ok(true) => open_read_only(&path),
             // There are no runs.
-            false => Connection::open_in_memory().and_then(|mut connection| {
+            Ok(false) | Err(_) => Connection::open_in_memory().and_then(|mut connection| {
                 let version = schema::migrate(&mut connection)?;
                 Ok((connection, version))
             }),

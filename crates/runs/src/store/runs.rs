@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use report::{Language, Report};
+use report::{JobEngine, Language, Report};
 use rusqlite::{Connection, Row, ToSql, TransactionBehavior, params};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -76,6 +76,8 @@ pub struct RunRow {
     pub elapsed_seconds: Option<f64>,
     /// Seconds that fixing all findings would save.
     pub avoidable_seconds: Option<f64>,
+    /// Engine of the job; absent before the end.
+    pub engine: Option<JobEngine>,
 }
 
 #[derive(Debug, Clone, Default)]
@@ -114,6 +116,8 @@ pub struct RunFacets {
     pub owners: Vec<(String, u32)>,
     pub weeks: Vec<(String, u32)>,
     pub scripts: Vec<(String, u32)>,
+    /// The engine of all runs, if it is the same.
+    pub engine: Option<JobEngine>,
 }
 
 /// Maximum values of a facet; a longer list would be unreadable.
@@ -123,7 +127,7 @@ const FACETS: usize = 200;
 const LOOKED_AT: usize = 200;
 
 pub(super) const SELECT: &str = "SELECT run_id, job, job_name, question, status, verdict, problem_type, reasoner, model, created_at, finished_at, failure,
-    findings, top_cause, owner, script, week, elapsed_seconds, avoidable_seconds FROM runs";
+    findings, top_cause, owner, script, week, elapsed_seconds, avoidable_seconds, engine FROM runs";
 
 impl RunFilter {
     /// The condition, and its values.
@@ -248,7 +252,13 @@ impl Store {
                 "SELECT {column}, count(*) FROM runs WHERE {column} IS NOT NULL GROUP BY {column} ORDER BY {order}"
             ))
         };
+        let engines = "SELECT DISTINCT engine FROM runs WHERE engine IS NOT NULL LIMIT 2";
+        let engines: Vec<Option<String>> = self.select(engines, [], |row| row.get(0))?;
         Ok(RunFacets {
+            engine: match engines.as_slice() {
+                [only] => engine(only.clone()),
+                _ => None,
+            },
             causes: facet(
                 "SELECT cause, count(DISTINCT run_id) FROM findings GROUP BY cause ORDER BY 2 DESC, 1",
             )?,
@@ -391,7 +401,7 @@ fn save(
     let summary = serde_json::to_string(summary).map_err(unwritable)?;
     let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
     transaction.execute(
-        "UPDATE runs SET status = ?2, finished_at = ?3, job_name = ?4, verdict = ?5, problem_type = ?6, reasoner = ?7, model = ?8
+        "UPDATE runs SET status = ?2, finished_at = ?3, job_name = ?4, verdict = ?5, problem_type = ?6, reasoner = ?7, model = ?8, engine = ?9
          WHERE run_id = ?1",
         params![
             run_id,
@@ -401,7 +411,8 @@ fn save(
             code(&report.verdict),
             code(&report.problem_type),
             code(&report.engine.reasoner),
-            report.engine.model
+            report.engine.model,
+            code(&report.job.engine)
         ],
     )?;
     transaction.execute(
@@ -444,6 +455,11 @@ fn save(
     transaction.commit()
 }
 
+/// The engine with a code.
+pub(super) fn engine(code: Option<String>) -> Option<JobEngine> {
+    serde_json::from_value(code?.into()).ok()
+}
+
 pub(super) fn run_row(row: &Row<'_>) -> rusqlite::Result<RunRow> {
     Ok(RunRow {
         run_id: row.get(0)?,
@@ -465,6 +481,7 @@ pub(super) fn run_row(row: &Row<'_>) -> rusqlite::Result<RunRow> {
         week: row.get(16)?,
         elapsed_seconds: row.get(17)?,
         avoidable_seconds: row.get(18)?,
+        engine: engine(row.get(19)?),
     })
 }
 

@@ -36,6 +36,9 @@ const MIGRATIONS: &[&str] = &[
      CREATE INDEX runs_by_script ON runs (script, avoidable_seconds, created_at, run_id);",
     // Analyses of one job, of which a list shows the newest.
     "CREATE INDEX runs_by_job ON runs (job, run_id);",
+    // The engine, in whose words the cause is listed.
+    "ALTER TABLE runs ADD COLUMN engine TEXT;
+     UPDATE runs SET engine = (SELECT json_extract(report, '$.job.engine') FROM documents d WHERE d.run_id = runs.run_id AND json_valid(report));",
 ];
 
 /// Fills the columns that runs are listed by; `WHERE run_id = …` may follow.

@@ -53,8 +53,7 @@ pub struct RunSummary {
     pub settings: BTreeMap<String, [String; 2]>,
     /// C# that the findings are about.
     pub code: Vec<CodeExcerpt>,
-    /// Names that the owners of the job chose (tables, paths, columns, hot values): masked wherever
-    /// text leaves the team.
+    /// Names that the owners of the job chose: tables, paths, columns, hot values.
     pub private_names: Vec<String>,
     /// Saved by version 0.1.0 or older, which kept drawings only: rows, operators, inputs, waits and
     /// private names are unknown.
@@ -279,6 +278,15 @@ impl RunSummary {
         let busy = |stage: &StageSummary| stage.get(&book::BUSY);
         let all: f64 = self.stages.iter().filter_map(busy).sum();
         busy(stage).filter(|_| all > 0.0).map(|ms| ms / all)
+    }
+
+    /// Names that are masked wherever text leaves the team: private names, and keys of operators and exchanges.
+    pub fn masked_names(&self) -> Vec<String> {
+        let operators = self.stages.iter().flat_map(|s| &s.operators);
+        let keys = operators.flat_map(|o| &o.keys);
+        let keys = keys.chain(self.edges.iter().flat_map(|e| &e.keys));
+        let names: BTreeSet<&String> = self.private_names.iter().chain(keys).collect();
+        names.into_iter().cloned().collect()
     }
 
     pub fn stage_named(&self, name: &str) -> Option<usize> {

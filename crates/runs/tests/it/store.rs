@@ -103,6 +103,7 @@ fn listed_jobs_are_replaced_filtered_and_clustered() {
             week: None,
             elapsed_seconds: Some(100.0),
             avoidable_seconds: findings.iter().map(|f| f.seconds).sum(),
+            engine: None,
         },
         findings,
     };

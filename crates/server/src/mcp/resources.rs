@@ -15,7 +15,7 @@ use serde_json::json;
 
 use super::parameters::{ListApplications, MAX_RUNS};
 use super::shared::Shared;
-use crate::error::Result;
+use crate::error::{Error, ErrorKind, Result};
 use crate::opening::Application;
 use crate::roots::{Admitted, Roots};
 use url::Url;
@@ -213,6 +213,10 @@ pub(super) fn applications(
         Some(server) => vec![server.clone()],
         None => roots.servers().map(Url::to_string).collect(),
     };
+    if servers.is_empty() {
+        let error = Error::new(ErrorKind::Usage, "no History Server is allowed");
+        return Err(error.hint("the user allows one with `--root URL`"));
+    }
     let mut all = Vec::new();
     for server in servers {
         let since = asked.since.as_deref();

@@ -22,6 +22,8 @@ pub(super) fn run(args: &BatchReport, config: &Config, terminal: &Terminal) -> R
     let location = sources.access().locate(&args.store).map_err(explained)?;
     let (out, base) = places(args, &location)?;
     let store = Store::open(sources.access(), &args.store).map_err(explained)?;
+    // a store that doesn't exist gets no folder
+    runtime.block_on(store.planned()).map_err(explained)?;
     let line = terminal.progress(&say!("读取结果", "reading results"));
     let mut aggregate = Aggregate::create(&out, &base).map_err(|e| failed(e.into()))?;
     let progress = |done| line.show("", done, 0);

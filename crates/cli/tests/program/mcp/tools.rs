@@ -163,8 +163,10 @@ async fn runs_are_compared_replayed_and_listed_with_their_history() {
         session.refusal("compare_runs", outside).await,
         ["outside the folders"],
     );
-    let none = session.answer("list_applications", json!({})).await;
-    assert_eq!(none["applications"], json!([]));
+    contains(
+        session.refusal("list_applications", json!({})).await,
+        ["no History Server is allowed"],
+    );
     let foreign = json!({ "server": "http://127.0.0.1:9" });
     contains(session.refusal("list_applications", foreign).await, ["not"]);
 
@@ -199,6 +201,23 @@ async fn a_stage_may_be_named_by_its_number() {
     let stage = json!({ "job": "spark-join-hot-key", "stage": "4" });
     let stage = session.answer("inspect_job", stage).await;
     assert_eq!(stage["stages"][0]["name"], "Stage 4");
+}
+
+#[tokio::test]
+async fn a_compressed_log_is_read_as_text() {
+    let user = User::new();
+    let cases = root().join("tests/cases");
+    let roots = ["--root", cases.to_str().expect("UTF-8")];
+    let session = Session::open(&user, &roots, Listener::default()).await;
+    let log = json!({
+        "job": "spark-join-hot-key",
+        "file": "app-20261122005702-0000.zstd",
+        "line": 2,
+        "max_bytes": 40,
+    });
+    let part = session.answer("read_job_file", log).await;
+    let text = part["text"].as_str().expect("text");
+    assert!(text.starts_with("{\"Event\":"), "{text}");
 }
 
 #[tokio::test]

@@ -128,7 +128,7 @@ impl Cluster {
     fn of(row: &ClusterRow, words: Words) -> Cluster {
         Cluster {
             code: row.cause.clone(),
-            cause: title_of(&row.cause, words.0).to_owned(),
+            cause: title_of(&row.cause, row.engine, words.0),
             script: row.script.clone(),
             role: row.role.clone(),
             jobs: row.jobs,

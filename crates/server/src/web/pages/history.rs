@@ -7,6 +7,7 @@ use axum::response::Response;
 use minijinja::context;
 use minijinja::value::Serde;
 use render::{Words, history};
+use report::format::with_capital;
 use serde::Serialize;
 
 use super::named::Named;
@@ -47,7 +48,7 @@ pub(super) async fn show(State(app): State<Arc<App>>, visitor: Visitor, named: N
         let content = context! {
             name => &of_job.job,
             notes => regressions.map(note).collect::<Vec<_>>(),
-            heads => history::heads(words).into_iter().map(|(head, _)| head).collect::<Vec<_>>(),
+            heads => history::heads(words).into_iter().map(|(head, _)| with_capital(head)).collect::<Vec<_>>(),
             lines => Serde(lines.map(line).collect::<Vec<_>>()),
             run_id => run,
         };

@@ -169,7 +169,7 @@ impl List<'_> {
         Ok(context! {
             asked => Serde(asked),
             filtered => chosen.iter().any(|(_, value)| value.is_some()),
-            causes => choices(&facets.causes, &|code| title_of(code, self.words.0).to_owned()),
+            causes => choices(&facets.causes, &|code| title_of(code, facets.engine, self.words.0)),
             owners => choices(&facets.owners, &str::to_owned),
             scripts => choices(&facets.scripts, &str::to_owned),
             weeks => choices(&facets.weeks, &str::to_owned),
@@ -272,9 +272,9 @@ fn headline(row: &RunRow, words: Words) -> String {
             (end, None) => phrases::say(end, words.0).to_owned(),
         };
     };
-    let title = title_of(top, words.0);
+    let title = title_of(top, row.engine, words.0);
     match row.findings {
-        0 | 1 => title.to_owned(),
+        0 | 1 => title,
         n => match words.0 {
             Language::Zh => format!("{title}（另有 {} 个）", n - 1),
             Language::En => format!("{title} (+{} more)", n - 1),

@@ -7,7 +7,7 @@ use super::clock::Clock;
 use super::line::{Attempt, Event, attempt, event};
 use super::older::Older;
 use crate::counters::Name;
-use crate::folder::Options;
+use crate::folder::{Options, Until};
 use crate::problem::Problem;
 use crate::runs::{RunState, StageRuns, VertexRun};
 use crate::sketch::Sketch;
@@ -50,6 +50,7 @@ pub(crate) struct Collector {
     malformed: u64,
     /// Attempts of the older form; given up at the first line of the newer one.
     older: Option<Older>,
+    until: Until,
 }
 
 #[derive(Default)]
@@ -77,8 +78,17 @@ impl Collector {
             per_stage: (options.max_runs_per_stage / parts).max(16),
             in_all: MAX_RUNS / parts,
             older: Some(Older::new(MAX_RUNS / parts)),
+            until: options.until.clone(),
             ..Collector::default()
         }
+    }
+
+    /// Whether to stop reading; notes the reason.
+    pub(super) fn stops(&mut self) -> bool {
+        let early = self.until.reached();
+        let stopped = early.map(|early| (self.line, Problem::stopped(early, self.line)));
+        self.complaints.extend(stopped);
+        early.is_some()
     }
 
     /// Reads a line without its line feed.
@@ -236,6 +246,11 @@ impl Collector {
         self.graph_start = self.graph_start.or(next.graph_start.map(moved));
         self.finish = next.finish.map(moved).or(self.finish);
         for (line, problem) in next.complaints {
+            let problem = match problem {
+                Problem::TimeIsUp(at) => Problem::TimeIsUp(at + lines),
+                Problem::Interrupted(at) => Problem::Interrupted(at + lines),
+                other => other,
+            };
             self.complaints.push((line + lines, problem));
         }
         self.malformed += next.malformed;

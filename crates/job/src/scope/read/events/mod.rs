@@ -149,6 +149,10 @@ fn lines(stream: &mut dyn BufRead, collector: &mut Collector) -> std::io::Result
         if buffer.is_empty() {
             break;
         }
+        if collector.stops() {
+            (carry, skipping) = (Vec::new(), false);
+            break;
+        }
         let read = buffer.len();
         let mut rest = buffer;
         while let Some(end) = memchr::memchr(b'\n', rest) {
