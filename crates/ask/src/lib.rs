@@ -75,6 +75,7 @@ pub fn answer(question: &str, before: &[String], run: &Asked<'_>) -> MeasuredAns
         && !whole(&mut said, run, question, before)
         && !query::nearest::answer(&mut said, run, &Intent::of(question, before, run))
         && said.is_silent()
+        && !of_whole_run(&mut said, run, &Intent::of(question, before, run))
     {
         not_understood(&mut said);
     }
@@ -250,6 +251,24 @@ fn about(said: &mut Said<'_>, run: &Asked<'_>, subject: &Subject, intent: &Inten
         Subject::Evidence(id) => thing::evidence(said, run, id),
         Subject::Lines(first, last) => thing::lines(said, run, *first, *last, intent),
     }
+}
+
+/// Answers why, whether and what to change for the whole run, where the rest of a question names nothing in it. Returns false for
+/// other questions.
+fn of_whole_run(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) -> bool {
+    use Quantity::{Account, Reason, Remedy, Verdict};
+    let is_general = [Account, Reason, Remedy, Verdict];
+    if !is_general.iter().any(|q| intent.asks(*q)) {
+        return false;
+    }
+    said.say(text!(
+        "问题中有的词在这次运行中没有对应；以下是整个作业的结论",
+        "Some words of the question name nothing in this run; the conclusions for the whole job follow"
+    ));
+    said.pin();
+    verdict::of_job(said, run, &[]);
+    verdict::remedy(said, run, intent);
+    true
 }
 
 fn not_understood(said: &mut Said<'_>) {

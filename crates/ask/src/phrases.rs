@@ -69,8 +69,8 @@ pub(crate) const QUANTITIES: &[(Quantity, Phrases, Phrases)] = &[
         "why|why's|timeout|timed out|time-out|reason*|cause*|what happened|what is wrong|blew up|blow* up|broke|breaks|what's wrong|what went wrong|how come|explain|\
         hold* up|slow|too long|so long|fail*|crash*|died|killed|exception*|error|errors|error message|exit code|threw|end|ended|bottleneck*|misses its sla|due to|\
         responsible"),
-    (Quantity::Remedy, "再快|跑成功|跑通|成功|怎样让|怎么让|如何让|怎么改|能改|可改|以改|要改|改的|改法|怎么办|建议|优化|解决|修改|改进|改善|提速|加快|加速|缩短|压到|降到|更快|调优|怎么调|先做什么|先改|改哪|改什么|该改|先优化|从哪里入手|从哪入手|从哪开始|从哪里开始|从何入手|第一件事|首要|最先|最值得|最划算|见效最快|先解决|先处理|先看|怎么修|该修|修哪|修什么|先修|修复|第一步|避免",
-        "first thing|first step|next step*|one change|one thing|single change|which change|best change|most effective|payoff|pays off|bang for the buck|sooner|quickest fix|\
+    (Quantity::Remedy, "再快|跑成功|跑通|成功|怎样让|怎么让|如何让|怎么改|能改|可改|以改|要改|改的|改法|怎么办|建议|优化|解决|修改|改进|改善|提速|加快|加速|缩短|压到|降到|更快|调优|怎么调|先做什么|先改|改哪|改什么|值得改|能直接用|该改|先优化|从哪里入手|从哪入手|从哪开始|从哪里开始|从何入手|第一件事|首要|最先|最值得|最划算|见效最快|先解决|先处理|先看|怎么修|该修|修哪|修什么|先修|修复|第一步|避免",
+        "first thing|first step|worth fixing|worth changing|leave it alone|next step*|one change|one thing|single change|which change|best change|most effective|payoff|pays off|bang for the buck|sooner|quickest fix|\
         where would you start|where do we start|where should i start|where should we start|start with|begin with|prioritize|prioritise|succeed*|what would you do|would you change|what should|what can|what could|should i change|should we change|to change|can we do|can i do|do about|fix*|optimi*|improv*|\
         speed*|faster|suggest*|recommend*|advise|advice|tune|tuning|reduce|shorten|cut|solve|avoid|remedy|run faster|quick win*|quickest win*|biggest win*|easiest win*|\
         low-hanging|do first|change first|fix first|where do i start|where to start"),
