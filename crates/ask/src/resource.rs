@@ -11,7 +11,7 @@ use report::{
 use super::said::Said;
 use super::time;
 use super::wanted::{Amount, Resource, Wanted};
-use super::{Asked, found, setting};
+use super::{Asked, found, setting, verdict};
 use crate::intent::Intent;
 use crate::subject::Subject;
 use crate::wording::Wording;
@@ -69,6 +69,16 @@ pub(super) fn answer(said: &mut Said<'_>, run: &Asked<'_>, wanted: Wanted, inten
             let ends = counts.first().into_iter().chain(counts.last());
             return ends.for_each(|p| with_count(said, run, &counts, now, p.count as f64));
         }
+    };
+    // "we have 80 tokens, would 40 do?"
+    let other = intent
+        .numbers
+        .iter()
+        .copied()
+        .find(|n| *n != present && *n >= 1.0);
+    let wanted = match wanted == present {
+        true => other.unwrap_or(wanted),
+        false => wanted,
     };
     let [noun, _] = run.report.job.engine.unwrap_or(JobEngine::Scope).resource();
     match least {
@@ -128,6 +138,11 @@ fn with_count(
 
 /// Answers whether a stage would gain from more resources. Returns false if its vertices or the slots are unknown.
 pub(super) fn of_stage(said: &mut Said<'_>, run: &Asked<'_>, at: usize) -> bool {
+    if run.report.job.state == JobState::Failed {
+        said.say(only_a_part());
+        verdict::of_job(said, run, &[]);
+        return true;
+    }
     let stage = &run.summary.stages[at];
     let (vertices, tokens) = (
         stage.values.value(&book::VERTICES),
@@ -269,10 +284,7 @@ fn refusal(run: &Asked<'_>, wanted: Wanted) -> Option<Text> {
             "SCOPE 和 U-SQL 作业没有 Executor；可以问令牌",
             "A SCOPE or U-SQL job has no executors; ask about tokens"
         ),
-        _ if run.report.job.state == JobState::Failed => text!(
-            "无法回答：作业失败了，只做了一部分工作",
-            "That can't be answered: the job failed, so only a part of its work is known"
-        ),
+        _ if run.report.job.state == JobState::Failed => only_a_part(),
         Resource::Tokens | Resource::Executors
             if is_single(run) && !matches!(wanted.amount, Amount::Count(_)) =>
         {
@@ -297,6 +309,13 @@ fn refusal(run: &Asked<'_>, wanted: Wanted) -> Option<Text> {
         ),
         _ => return None,
     })
+}
+
+fn only_a_part() -> Text {
+    text!(
+        "无法回答：作业失败了，只做了一部分工作",
+        "That can't be answered: the job failed, so only a part of its work is known"
+    )
 }
 
 /// Whether every stage has one vertex, as in a local run.
