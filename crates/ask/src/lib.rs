@@ -256,9 +256,13 @@ fn about(said: &mut Said<'_>, run: &Asked<'_>, subject: &Subject, intent: &Inten
 /// Answers why, whether and what to change for the whole run, where the rest of a question names nothing in it. Returns false for
 /// other questions.
 fn of_whole_run(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) -> bool {
-    use Quantity::{Account, Reason, Remedy, Verdict};
-    let is_general = [Account, Reason, Remedy, Verdict];
-    if !is_general.iter().any(|q| intent.asks(*q)) {
+    use Quantity::{Account, Remedy, Verdict};
+    let is_slow = wording::Wording::of(&intent.text).has(
+        "慢|久|失败|报错|卡住|挂了",
+        "slow*|long|fail*|crash*|stuck|hang*",
+    );
+    let asks_cause = intent.asks_why && is_slow;
+    if !asks_cause && ![Account, Remedy, Verdict].iter().any(|q| intent.asks(*q)) {
         return false;
     }
     said.say(text!(

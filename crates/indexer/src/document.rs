@@ -83,6 +83,12 @@ pub(crate) struct Problem {
 }
 
 impl<'a> Document<'a> {
+    /// The line of a case that its author must still fill in, counted from 0.
+    fn unfinished(&self) -> Option<usize> {
+        let mut lines = self.text.lines().filter(|_| self.kind == Kind::Case);
+        lines.position(|line| line.contains(report::FILL_IN))
+    }
+
     pub(crate) fn parse(source: &'a Source) -> Document<'a> {
         let (yaml, body_start) = split_front_matter(&source.text);
         let (front, front_errors) = match yaml.map(front_matter) {
@@ -170,13 +176,7 @@ pub(crate) fn broken(source: &Source) -> Option<Problem> {
         return toml_table(&source.text).err();
     }
     let document = Document::parse(source);
-    let open = || {
-        document
-            .text
-            .lines()
-            .position(|line| line.contains(report::FILL_IN))
-    };
-    if let (Kind::Case, Some(at)) = (document.kind, open()) {
+    if let Some(at) = document.unfinished() {
         return Some(Problem {
             line: at + 1,
             reason: report::say!("案例尚未写完", "the case is unfinished"),
@@ -187,6 +187,11 @@ pub(crate) fn broken(source: &Source) -> Option<Problem> {
         reason: format!("the front matter cannot be read: {}", first.reason),
         ..first
     })
+}
+
+/// Whether it is a case that an update leaves out until it is complete.
+pub(crate) fn is_unfinished(source: &Source) -> bool {
+    !source.path.ends_with(".toml") && Document::parse(source).unfinished().is_some()
 }
 
 pub(crate) fn toml_table(text: &str) -> Result<toml::Table, Problem> {

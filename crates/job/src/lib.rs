@@ -19,14 +19,15 @@ mod sketch;
 mod spark;
 mod text;
 mod time;
+mod until;
 mod xml;
 
 pub use catalogue::Catalogue;
 pub use folder::{
-    JobReader, OpenError, Options, ReadFile, TextError, Until, kind_of, load, open, read_memory,
-    recognize,
+    JobReader, OpenError, Options, ReadFile, TextError, kind_of, load, open, read_memory, recognize,
 };
 pub use model::Job;
 pub use scope::{counters, script};
 use scope::{read, sniff};
 pub use spark::{code, listed};
+pub use until::Until;

@@ -4,7 +4,7 @@ use report::format::{ATTEMPT, LINE};
 use report::{DiagnosticSeverity, StaticText, Text, text};
 
 use crate::bounds::Quota;
-use crate::folder::Early;
+use crate::until::Early;
 
 type Remedy = (&'static str, &'static str);
 

@@ -5,6 +5,7 @@ use std::path::Path;
 
 use super::plan;
 use super::read::{Listing, untouched_since};
+use crate::document::is_unfinished;
 use crate::error::{BuildError, OpenError};
 use crate::store::generation;
 
@@ -25,10 +26,14 @@ pub fn outdated(knowledge: &Path, index: &Path) -> Result<usize, BuildError> {
     let mut listing = Listing::of(knowledge)?;
     let documents = generation::documents(index, &manifest)?;
     let mut hashes = listing.hashes(Some(&documents))?;
-    let (_, written) = plan::changes(&listing.sources, &hashes, &documents);
+    let (changes, written) = plan::changes(&listing.sources, &hashes, &documents);
     listing.load(&written, &mut hashes)?;
-    // an update leaves broken documents and unfinished cases out
-    super::skip_broken(&mut listing, &mut hashes, &written)?;
-    let (changes, _) = plan::changes(&listing.sources, &hashes, &documents);
-    Ok(changes.added.len() + changes.changed.len() + changes.removed.len() + changes.moved.len())
+    let is_left_out = |at: &&usize| {
+        let source = &listing.sources[**at];
+        !documents.contains_key(&source.path) && is_unfinished(source)
+    };
+    let left_out = written.iter().filter(is_left_out).count();
+    let all = [&changes.added, &changes.changed, &changes.removed];
+    let all = all.map(Vec::len).iter().sum::<usize>() + changes.moved.len();
+    Ok(all - left_out)
 }

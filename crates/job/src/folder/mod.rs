@@ -10,19 +10,17 @@ mod memory;
 pub(crate) mod opening;
 mod reader;
 mod script;
-mod until;
 
 use std::path::Path;
 
 use crate::catalogue::Catalogue;
 use crate::model::Job;
+use crate::until::Until;
 
 pub use error::{OpenError, TextError};
 pub use list::{open, recognize};
 pub use memory::{kind_of, read_memory};
 pub use reader::{JobReader, ReadFile};
-pub(crate) use until::Early;
-pub use until::Until;
 
 /// Limits of reading, and the catalogue that names the files.
 #[derive(Debug, Clone)]

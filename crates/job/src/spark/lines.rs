@@ -4,8 +4,8 @@ use std::io::{self, BufRead, Read};
 
 use super::codec::{Unpacked, unpack};
 use super::collect::Collector;
-use crate::folder::Until;
 use crate::problem::Problem;
+use crate::until::Until;
 
 /// Longer lines are skipped: the update of a plan takes some hundred KiB, the start of a job of
 /// ten thousand stages some ten MiB.

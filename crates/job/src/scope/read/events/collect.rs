@@ -7,11 +7,12 @@ use super::clock::Clock;
 use super::line::{Attempt, Event, attempt, event};
 use super::older::Older;
 use crate::counters::Name;
-use crate::folder::{Options, Until};
+use crate::folder::Options;
 use crate::problem::Problem;
 use crate::runs::{RunState, StageRuns, VertexRun};
 use crate::sketch::Sketch;
 use crate::time::filetime_ms;
+use crate::until::Until;
 
 /// Attempts kept over all stages: 72 bytes each, so 6 MB, and some slack while lists grow.
 const MAX_RUNS: usize = 80_000;
