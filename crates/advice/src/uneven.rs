@@ -1,4 +1,4 @@
-//! Suggestions for stages of Spark whose tasks get unequal amounts of data.
+//! Suggestions for stages of Spark with tasks of unequal size.
 
 use report::{Text, text};
 
@@ -71,7 +71,7 @@ pub(crate) fn group_skew(case: &Case<'_>) -> Vec<Proposal> {
 }
 
 advice! {
-    /// A repartition that the program asks for, and nothing after it that needs the rows of a key together.
+    /// A repartition in the program, before operators that don't need the rows of a key together.
     fn without_keys(keys: Text) = Rewrite, Gain::Whole, "spark repartition by column uneven partitions";
     title("不按 {keys} 重新分区", "repartition without {keys}", keys = keys);
     step("repartition(n) 不带列时均匀分配行；之后的算子不需要同一键的行在一起", "repartition(n) without columns deals out the rows evenly; no operator after it needs the rows of a key together");

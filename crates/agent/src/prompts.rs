@@ -77,6 +77,9 @@ impl Prompts {
     }
 
     /// The built-in templates, overridden by the templates of a folder (`zh/think1.md.j2`, …).
+    ///
+    /// # Errors
+    /// If a file cannot be read or has a mistake.
     pub fn with_folder(folder: &Path) -> Result<Prompts, PromptError> {
         let mut texts = built_in();
         let mut overridden = Vec::new();

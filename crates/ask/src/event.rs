@@ -125,7 +125,7 @@ fn say_between(said: &mut Said<'_>, a: Event, b: Event) {
     );
 }
 
-/// The event that a part of a question names; a start or an end may be that of the question's own stage.
+/// The event that a part of a question names; a start or an end may belong to the question's stage.
 fn event(said: &mut Said<'_>, run: &Asked<'_>, part: &str, own: Option<usize>) -> Option<Event> {
     if let Some(at) = stage_of(run, part) {
         return stage(run, at, part);

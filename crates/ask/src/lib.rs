@@ -71,13 +71,12 @@ pub fn answer(question: &str, before: &[String], run: &Asked<'_>) -> MeasuredAns
         && (terms::define(&mut said, run, question)
             || numbers(&mut said, run, &Intent::of(question, before, run))
             || each(&mut said, run, &clauses, before));
-    if !is_answered
-        && !whole(&mut said, run, question, before)
-        && !query::nearest::answer(&mut said, run, &Intent::of(question, before, run))
-        && said.is_silent()
-        && !of_whole_run(&mut said, run, &Intent::of(question, before, run))
-    {
-        not_understood(&mut said);
+    if !is_answered && !whole(&mut said, run, question, before) {
+        let intent = Intent::of(question, before, run);
+        let is_near = query::nearest::answer(&mut said, run, &intent);
+        if !is_near && said.is_silent() && !of_whole_run(&mut said, run, &intent) {
+            not_understood(&mut said);
+        }
     }
     said.finish()
 }
@@ -253,7 +252,7 @@ fn about(said: &mut Said<'_>, run: &Asked<'_>, subject: &Subject, intent: &Inten
     }
 }
 
-/// Answers why, whether and what to change for the whole run, where the rest of a question names nothing in it. Returns false for
+/// Answers why, whether and what to change for the whole run, where the other words of a question have no counterpart in it. Returns false for
 /// other questions.
 fn of_whole_run(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) -> bool {
     use Quantity::{Account, Remedy, Verdict};

@@ -179,7 +179,7 @@ pub(crate) fn unknown(
     });
 }
 
-/// Says that nothing has any of a measure.
+/// Says that a measure is 0 everywhere.
 pub(crate) fn none(said: &mut Said<'_>, measure: &Measure, vertex: report::format::Noun) {
     let title = measure.title(vertex);
     said.say(text!("{title}：没有", "{title}: none", title = title));

@@ -249,7 +249,7 @@ pub(crate) fn rows_of(said: &mut Said<'_>, run: &Asked<'_>, stage: &str) {
     kinds_of(said, run, is_own, title);
 }
 
-/// Says what the time before an event went into. Returns false without an account of the time.
+/// Says the uses of the time before an event. Returns false without an account of the time.
 pub(crate) fn before(said: &mut Said<'_>, run: &Asked<'_>, event: Text, seconds: f64) -> bool {
     let title = text!(
         "{event}之前的 {time}",

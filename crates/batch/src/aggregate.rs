@@ -51,6 +51,9 @@ pub enum AggregateError {
 
 impl Aggregate {
     /// Creates the files in a folder. The page links to results at `store`: empty, or a relative or absolute address that ends in `/`.
+    ///
+    /// # Errors
+    /// If a file cannot be written.
     pub fn create(folder: &Path, store: &str) -> Result<Aggregate, TableError> {
         let earlier = keys(folder, "jobs").map(|jobs| Earlier {
             jobs,
@@ -103,6 +106,9 @@ impl Aggregate {
     }
 
     /// Completes the files.
+    ///
+    /// # Errors
+    /// If a file cannot be written.
     pub fn finish(mut self, language: Language) -> Result<Written, PageError> {
         self.page.advise(&self.advice, language);
         self.page.mark_regressions();

@@ -17,6 +17,9 @@ impl Store {
     /// Passes on the jobs with results that are not `known` yet, the oldest result first, and adds these results to `known`. A later
     /// result of a job replaces an earlier one; results that are not planned or unreadable are skipped. Returns the number of planned
     /// jobs.
+    ///
+    /// # Errors
+    /// If the store cannot be read.
     pub async fn follow(
         &self,
         known: &mut HashSet<String>,

@@ -82,6 +82,9 @@ pub enum Retry {
 impl Batch {
     /// The planned jobs of a shard without a result, and the number of jobs with one. Their order is random, so that
     /// processes on the same store seldom take the same job at the same time.
+    ///
+    /// # Errors
+    /// If the store cannot be read, or has no manifest.
     pub async fn open_jobs(&self, shard: Shard) -> Result<(Vec<Entry>, usize)> {
         let planned = self.store.planned().await?;
         let known = self.store.keys().await?;
@@ -137,6 +140,9 @@ impl Batch {
     }
 
     /// Analyzes one job for the `tries`th time, unless it has a result.
+    ///
+    /// # Errors
+    /// If the store cannot be read or written.
     pub async fn step(&self, entry: &Entry, tries: u32, retry: Retry) -> Result<Step> {
         if self.store.has(&entry.key(&self.program)).await? {
             return Ok(Step::Known);

@@ -223,6 +223,9 @@ fn slack(text: &str) -> String {
 
 impl Notify {
     /// Sends a message; without an address, does nothing.
+    ///
+    /// # Errors
+    /// If the receiver cannot be reached or refuses it.
     pub(crate) async fn send(&self, message: &Message) -> Result<()> {
         let Some(url) = &self.notify else {
             return Ok(());

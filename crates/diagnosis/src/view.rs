@@ -7,6 +7,7 @@ use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
 use job::Job;
+use job::code::Part;
 use job::facts::{OperatorFacts, StageFacts, value};
 use job::model::{
     ColumnStatistics, Edge, ExchangeKind, JobState, Operator, OperatorKind, SparkNode, Stage,
@@ -316,6 +317,13 @@ impl<'a> View<'a> {
             .iter()
             .enumerate()
             .filter(|(_, o)| o.kind == OperatorKind::Extract)
+    }
+
+    /// Script lines of a part of the program that the action of a stage needs.
+    pub(crate) fn lines_needed(&self, stage: usize, part: Part) -> Option<(u32, u32)> {
+        let place = self.job.place_needed(stage, part)?;
+        let lines = self.job.lines_of(&place)?;
+        Some((lines.first, lines.last))
     }
 
     /// First and last script line of an operator's statement.

@@ -58,6 +58,9 @@ pub struct Expanded {
 
 impl Page {
     /// The page at `name`, a path or the name of its file; `None` if there is none.
+    ///
+    /// # Errors
+    /// When the folder cannot be read.
     pub fn find(knowledge: &Path, name: &str) -> Result<Option<Page>, BuildError> {
         let stem = file_stem(name);
         let all = sources(knowledge)?;
@@ -94,6 +97,9 @@ impl Page {
     }
 
     /// Adds questions in the page's language to the generated ones.
+    ///
+    /// # Errors
+    /// When the file of the generated questions cannot be read or written.
     pub fn expand(&self, knowledge: &Path, found: &[Found]) -> Result<Expanded, BuildError> {
         let file = beside(&self.path);
         let path = knowledge.join(&file);

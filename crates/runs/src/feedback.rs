@@ -135,6 +135,9 @@ pub const LOOKED_AT: usize = 30;
 impl Preferences {
     /// How feedback changes retrieval for each cause that it is about: the chunks that have a
     /// preference, with their ranks.
+    ///
+    /// # Errors
+    /// The error of `ranked`.
     pub fn moved(&self, ranked: &Ranked<'_>) -> Result<Vec<Moved>, String> {
         let mut moved = Vec::new();
         let mut causes: Vec<&String> = self.chunks.keys().map(|(cause, _)| cause).collect();

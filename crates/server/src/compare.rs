@@ -93,6 +93,9 @@ impl Session {
     }
 
     /// The report of a run.
+    ///
+    /// # Errors
+    /// If there is no such run, or it has no report.
     pub fn report(&self, run: &str) -> Result<Report> {
         self.with_store(|store| store.report(run))?
             .ok_or_else(|| no_report(run))

@@ -51,6 +51,9 @@ pub struct OpenIndex {
 
 impl OpenIndex {
     /// The newest generation.
+    ///
+    /// # Errors
+    /// If it cannot be opened.
     pub fn current(&self) -> Result<Arc<indexer::Index>> {
         Ok(self.session.current()?)
     }
@@ -60,6 +63,9 @@ impl Knowledge {
     /// Opens the index, and builds it first if it is missing. The index of the built-in documents follows the program's version. With
     /// `use_graphs`, large segments get a graph in the background; a single call ends too early to profit. A read-only index is used
     /// as it is, or built for this session only.
+    ///
+    /// # Errors
+    /// If the index cannot be opened or built.
     pub fn open(&self, use_graphs: bool, monitor: &dyn Monitor) -> Result<OpenIndex> {
         let mut settings = self.settings.clone();
         if !use_graphs {

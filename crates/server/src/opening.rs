@@ -19,6 +19,9 @@ pub trait Fetch: Send + Sync {
     fn fetch(&self, address: &str, cancel: &CancellationToken) -> Result<Fetched>;
 
     /// The newest applications of an allowed server that ended since a time. Blocks like [`Fetch::fetch`].
+    ///
+    /// # Errors
+    /// If the server cannot be reached or is not allowed, or the token is cancelled.
     fn applications(
         &self,
         server: &str,

@@ -118,6 +118,9 @@ impl<'a> Folder<'a> {
     }
 
     /// Quotes a file or a part of it: the reader's digest, otherwise its text.
+    ///
+    /// # Errors
+    /// If its text is needed and cannot be read.
     pub(super) fn quote(&mut self, name: &str, part: Option<&str>) -> Result<(), job::TextError> {
         let unknown = || job::TextError::Unknown(name.to_owned());
         let mut files = self.reader.files().iter();

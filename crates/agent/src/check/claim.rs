@@ -223,6 +223,9 @@ impl Judge<'_> {
     }
 
     /// The values that equal a quantity.
+    ///
+    /// # Errors
+    /// No fact has it.
     pub(super) fn known(
         &self,
         number: &str,

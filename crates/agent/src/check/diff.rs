@@ -57,6 +57,9 @@ impl Fault {
 
 /// Checks a unified diff against the script of a job. A diff that makes the same change as one of `suggestions` needs no
 /// execution.
+///
+/// # Errors
+/// The fault of the diff.
 pub(super) fn check(job: &Job, diff: &str, suggestions: &[Suggestion]) -> Result<Checked, Fault> {
     let script = job.script.as_ref().ok_or(Fault::NoScript)?;
     let changed = apply(&script.text, diff)?;

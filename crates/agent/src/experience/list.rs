@@ -14,6 +14,9 @@ use report::Match;
 const CHOICE: usize = 48;
 
 /// The chunks for a step, best first, without chunks of other steps.
+///
+/// # Errors
+/// Errors of the source.
 pub(crate) fn retrieve(
     asker: &Asker<'_>,
     step: StepId,

@@ -149,6 +149,9 @@ pub(crate) fn look_ahead(
 }
 
 /// Chunks that support a suggestion, by its topic and the cause that it fixes.
+///
+/// # Errors
+/// Errors of the source.
 pub(crate) fn support(
     asker: &Asker<'_>,
     topic: &str,

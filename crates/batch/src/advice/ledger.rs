@@ -95,6 +95,9 @@ impl Ledger {
     }
 
     /// Writes the totals and lets other processes ask.
+    ///
+    /// # Errors
+    /// If the store cannot be written.
     pub async fn close(&self) -> Result<()> {
         self.write().await?;
         self.store.delete(&lock_path()).await

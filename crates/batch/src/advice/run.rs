@@ -119,6 +119,9 @@ impl Advising<'_> {
     }
 
     /// Makes the prompt of each cluster without advice, for a reasoner that sends nothing.
+    ///
+    /// # Errors
+    /// If the store cannot be read.
     pub async fn preview(&self, retry_failed: bool) -> Result<Totals> {
         let clusters = clusters(self.store).await?;
         for cluster in &clusters {

@@ -16,6 +16,9 @@ use crate::source::Sources;
 use crate::state::state_of;
 
 /// The jobs of a source, without jobs inside the store; of a History Server the wanted applications that have ended.
+///
+/// # Errors
+/// If the source cannot be listed.
 pub async fn discover(
     sources: &Sources,
     source: &str,

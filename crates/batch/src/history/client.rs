@@ -127,6 +127,9 @@ pub struct ListedApplication {
 }
 
 /// The attempts of an allowed server's applications, newest application first.
+///
+/// # Errors
+/// If the server is not allowed or cannot be reached.
 pub(crate) async fn list(
     access: &Access,
     server: &str,

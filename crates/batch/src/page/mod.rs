@@ -158,6 +158,9 @@ impl Page {
     }
 
     /// Writes `index.html` into a folder; returns its path.
+    ///
+    /// # Errors
+    /// If it cannot be written.
     pub fn write(&self, folder: &Path, language: Language) -> Result<PathBuf, PageError> {
         let html = self.render(language)?;
         let (fresh, mut file) = Fresh::create(folder, "index.html")?;
@@ -166,6 +169,9 @@ impl Page {
     }
 
     /// The page as a text.
+    ///
+    /// # Errors
+    /// If the built-in form does not fit, which a test excludes.
     pub fn render(&self, language: Language) -> Result<String, PageError> {
         let words = Words(language);
         let data = data::json(&self.collected, words)?;

@@ -160,6 +160,9 @@ impl Queue {
 
 impl Batch {
     /// Enqueues the planned jobs that have no result.
+    ///
+    /// # Errors
+    /// If the store or the servers cannot be reached.
     pub async fn enqueue(&self, servers: &Servers) -> Result<Enqueued> {
         let (jobs, known) = self.open_jobs(Shard::WHOLE).await?;
         let queue = Queue::open(self, servers).await?;

@@ -97,6 +97,9 @@ impl Sources {
     }
 
     /// The applications of an allowed History Server, newest first.
+    ///
+    /// # Errors
+    /// If the server is not allowed or cannot be reached.
     pub async fn applications(
         &self,
         server: &str,

@@ -48,6 +48,9 @@ pub struct Tables {
 
 impl Tables {
     /// Creates the files in a folder.
+    ///
+    /// # Errors
+    /// If a file cannot be written.
     pub fn create(folder: &Path) -> Result<Tables, TableError> {
         Ok(Tables {
             jobs: Both::create::<JobRow>(folder)?,
@@ -58,6 +61,9 @@ impl Tables {
     }
 
     /// Adds the rows of one result.
+    ///
+    /// # Errors
+    /// If a file cannot be written.
     pub fn add(&mut self, rows: &Rows) -> Result<(), TableError> {
         self.jobs.add(&*rows.job)?;
         rows.findings
@@ -69,6 +75,9 @@ impl Tables {
     }
 
     /// Adds the clusters, and completes the files; returns their paths.
+    ///
+    /// # Errors
+    /// If a file cannot be written.
     pub fn finish(mut self, clusters: &[ClusterRow]) -> Result<Vec<PathBuf>, TableError> {
         clusters.iter().try_for_each(|row| self.clusters.add(row))?;
         let mut paths = Vec::new();

@@ -38,15 +38,13 @@ pub(crate) fn run(args: &Rules, config: &Config, terminal: &Terminal) -> Result<
                 .hint(hint),
         );
     }
-    let values = rules.iter().map(|r| as_json(r, &settings));
-    let values: Vec<Value> = { values }
-        .chain(of_account.iter().map(|cause| {
-            json!({
-                "cause": cause.code(), "what": found_in_account(*cause),
-                "needs": [], "helps": [], "thresholds": [], "counter_evidence": [],
-            })
-        }))
-        .collect();
+    let mut values: Vec<Value> = rules.iter().map(|r| as_json(r, &settings)).collect();
+    values.extend(of_account.iter().map(|cause| {
+        json!({
+            "cause": cause.code(), "what": found_in_account(*cause),
+            "needs": [], "helps": [], "thresholds": [], "counter_evidence": [],
+        })
+    }));
     super::show(terminal, args.format, &values, || {
         let texts = rules.iter().map(|r| as_text(r, &settings, language));
         let of_account = of_account.iter().map(|cause| {

@@ -67,6 +67,9 @@ pub(crate) fn nearest(jobs: &Jobs<'_>) -> Option<PathBuf> {
 
 /// The values of a project file that apply: all if the user approved it, otherwise the harmless ones, with a warning about the
 /// others.
+///
+/// # Errors
+/// If the list of approved files can't be read.
 pub(crate) fn admitted(file: ConfigFile) -> Result<Table> {
     let mut needed = Vec::new();
     let harmless = split(&file.table, "", &file.path, &mut needed);

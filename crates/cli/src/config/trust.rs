@@ -64,6 +64,9 @@ impl Approvals {
     }
 
     /// Approves the content of a file, instead of an earlier one.
+    ///
+    /// # Errors
+    /// If the list can't be written.
     pub(crate) fn add(&mut self, file: &ConfigFile) -> Result<()> {
         let path = real(&file.path);
         self.files.retain(|approval| approval.path != path);
@@ -76,6 +79,9 @@ impl Approvals {
     }
 
     /// Withdraws the approval of a path; returns whether there was one.
+    ///
+    /// # Errors
+    /// If the list can't be written.
     pub(crate) fn remove(&mut self, path: &Path) -> Result<bool> {
         let (path, before) = (real(path), self.files.len());
         self.files.retain(|approval| approval.path != path);

@@ -9,7 +9,7 @@ use report::{Cause, text};
 use super::shares::{TASKS, shares};
 use super::{Excess, Unclaimed, stages_named};
 use crate::facts::fact;
-use crate::measurements::plan_parts::input_of;
+use crate::measurements::plan_parts::{input_of, rows_from};
 
 /// Metric of the rows that an expansion writes, in evidence.
 pub const EXPANDED: &str = "rows copied for distinct counts";
@@ -60,19 +60,21 @@ fn expansions(app: &Application) -> BTreeMap<usize, Expansion<'_>> {
         let plan = execution.plan.as_slice();
         let nodes = plan.iter().enumerate();
         for (at, node) in nodes.filter(|(_, n)| n.name.trim() == "Expand") {
-            let mut above = plan[..at].iter().rev();
-            let is_distinct = above.any(|n| n.text.contains(COPY));
-            let Some((rows, copied)) =
-                rows_below(plan, at).zip(node.metric("number of output rows"))
-            else {
+            let rows = input_of(plan, at).and_then(|below| rows_from(plan, below));
+            let Some((rows, copied)) = rows.zip(node.metric("number of output rows")) else {
                 continue;
             };
             let copies = copied / rows.max(1.0);
-            if !is_distinct || copies < MIN_COPIES {
+            let with_copies = plan[..at].iter().filter(|n| n.text.contains(COPY));
+            let with_copies: Vec<&SparkNode> = with_copies.collect();
+            if with_copies.is_empty() || copies < MIN_COPIES {
                 continue;
             }
-            let with_copies = plan[..at].iter().filter(|n| n.text.contains(COPY));
-            for stage in with_copies.chain([node]).flat_map(|n| &n.stages) {
+            for stage in with_copies
+                .into_iter()
+                .chain([node])
+                .flat_map(|n| &n.stages)
+            {
                 let line = execution.line;
                 of_stage.entry(*stage).or_insert(Expansion {
                     node,
@@ -84,10 +86,4 @@ fn expansions(app: &Application) -> BTreeMap<usize, Expansion<'_>> {
         }
     }
     of_stage
-}
-
-/// Rows of the nearest node below one that counts them.
-fn rows_below(plan: &[SparkNode], at: usize) -> Option<f64> {
-    let below = std::iter::successors(input_of(plan, at), |node| input_of(plan, *node));
-    { below }.find_map(|node| plan[node].metric("number of output rows"))
 }

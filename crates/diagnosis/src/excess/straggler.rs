@@ -94,10 +94,9 @@ fn excess(
         why = why,
     );
     // more data has another reason in a join than in an aggregation
-    let most = if view.is_connected(stage) {
-        1.0
-    } else {
-        UNCONNECTED
+    let certainty = match view.is_connected(stage) {
+        true => certainty,
+        false => UNCONNECTED.min(certainty),
     };
     Some(Excess {
         cause,
@@ -105,7 +104,7 @@ fn excess(
         stages: vec![stage],
         evidence: vec![evidence(view, stage, worst, ran_s, usual_s)],
         summary,
-        certainty: most.min(certainty),
+        certainty,
         method: "time of the slowest vertex, less the expected maximum of as many ordinary vertices",
     })
 }

@@ -66,7 +66,7 @@ pub struct RunModel {
     pub tokens: usize,
     /// Whether a file gives the tokens.
     pub tokens_known: bool,
-    /// Core-hours that the executors held, over those of all slots from start to end: executors come late and leave early. 1 for a job.
+    /// Core-hours that the executors held, over the core-hours of all slots from start to end: executors come late and leave early. 1 for a job.
     pub held_of_slots: f64,
     /// Duration of the unchanged replay, in seconds.
     pub replayed_s: f64,

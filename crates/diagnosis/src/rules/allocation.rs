@@ -57,7 +57,7 @@ fn examine_over(view: &View<'_>, result: &mut Examination) {
     let Some((app, run, held)) = held(view) else {
         return;
     };
-    // executors of a stream wait for data, and those of an unfinished application may be needed later
+    // a stream waits for data, and an unfinished application may need its executors later
     if app.is_streaming() || !app.complete {
         return;
     }

@@ -91,9 +91,7 @@ fn symptom(view: &View<'_>, stages: &BTreeSet<usize>) -> Option<Symptom> {
     let kept: Vec<(usize, f64)> = kept.collect();
     Some(Symptom {
         stage: Some(*first),
-        lines: (view.job.place_needed(filler, Part::Cache))
-            .and_then(|place| view.job.lines_of(&place))
-            .map(|lines| (lines.first, lines.last)),
+        lines: view.lines_needed(filler, Part::Cache),
         summary: text!(
             "缓存没有留住全部数据：{filler} 计算的 {all}，之后的 {names} 又计算了 {rows}，约 {time} 的任务时间",
             "the cache does not keep its data: of the {all} that {filler} computes for it, {names} compute {rows} again, about {time} of task time",

@@ -24,18 +24,16 @@ pub(super) fn symptoms(view: &View<'_>, app: &Application) -> Vec<Symptom> {
             let mut stages = stages_below(plan, at);
             stages.extend(&exchange.stages);
             stages.retain(|stage| *stage < view.facts.len());
-            let writes =
-                |stage: &&usize| exchange.stages.contains(stage) && rows(app, **stage).written > 0;
-            let Some(writer) = stages.iter().find(writes).copied() else {
+            let stages: Vec<Rows> = stages.into_iter().map(|s| Rows::of(app, s)).collect();
+            let writes = |s: &&Rows| exchange.stages.contains(&s.stage) && s.written > 0;
+            let Some(writer) = stages.iter().find(writes) else {
                 continue;
             };
-            let read = rows(app, writer).read;
-            let is_sample = |stage: &usize| {
-                let own = rows(app, *stage);
-                *stage < writer && own.written == 0 && own.read == read && read > 0
+            let is_sample = |s: &&Rows| {
+                s.stage < writer.stage && s.written == 0 && s.read == writer.read && s.read > 0
             };
-            let samples = stages.into_iter().filter(is_sample);
-            found.extend(samples.map(|stage| symptom(view, app, stage, writer)));
+            let samples = stages.iter().filter(is_sample);
+            found.extend(samples.map(|sample| symptom(view, app, sample, writer.stage)));
         }
     }
     found
@@ -81,27 +79,28 @@ fn calls_function(text: &str) -> bool {
 
 /// Rows that the tasks of a stage read from files and shuffles, and rows that they write to a shuffle.
 struct Rows {
+    stage: usize,
     read: u64,
     written: u64,
 }
 
-fn rows(app: &Application, stage: usize) -> Rows {
-    let tasks = || app.stages[stage].attempts.iter().filter(|t| t.succeeded);
-    Rows {
-        read: tasks().map(|t| t.input_rows + t.shuffle_read_rows).sum(),
-        written: tasks().map(|t| t.shuffle_write_rows).sum(),
+impl Rows {
+    fn of(app: &Application, stage: usize) -> Rows {
+        let tasks = || app.stages[stage].attempts.iter().filter(|t| t.succeeded);
+        Rows {
+            stage,
+            read: tasks().map(|t| t.input_rows + t.shuffle_read_rows).sum(),
+            written: tasks().map(|t| t.shuffle_write_rows).sum(),
+        }
     }
 }
 
-fn symptom(view: &View<'_>, app: &Application, stage: usize, writer: usize) -> Symptom {
-    let read = rows(app, stage).read as f64;
+fn symptom(view: &View<'_>, app: &Application, sample: &Rows, writer: usize) -> Symptom {
+    let (stage, read) = (sample.stage, sample.read as f64);
     let name = view.name(stage);
-    let place = view.job.place_needed(writer, Part::Sort);
     Symptom {
         stage: Some(stage),
-        lines: place
-            .and_then(|place| view.job.lines_of(&place))
-            .map(|lines| (lines.first, lines.last)),
+        lines: view.lines_needed(writer, Part::Sort),
         summary: text!(
             "{name} 计算一遍所有的行，只为抽样决定全局排序的分区；{writer} 再算一遍",
             "{name} computes all rows only to sample the ranges of a global sort, and {writer} computes them again",

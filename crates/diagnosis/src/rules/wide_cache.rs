@@ -97,9 +97,7 @@ fn symptom(view: &View<'_>, app: &Application, place: &str, cache: &Cache<'_>) -
     );
     Some(Symptom {
         stage: Some(stage),
-        lines: (view.job.place_needed(stage, Part::Cache))
-            .and_then(|place| view.job.lines_of(&place))
-            .map(|lines| (lines.first, lines.last)),
+        lines: view.lines_needed(stage, Part::Cache),
         summary: text!(
             "{stage} 为缓存从文件读取 {size}：{sentence}",
             "{stage} reads {size} from files into a cache: {sentence}",

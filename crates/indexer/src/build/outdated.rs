@@ -11,6 +11,9 @@ use crate::store::generation;
 
 /// The number of documents that were added, changed or removed since `index` was built from `knowledge`. Texts are compared only if something
 /// has been touched since.
+///
+/// # Errors
+/// When the documents or the index cannot be read.
 pub fn outdated(knowledge: &Path, index: &Path) -> Result<usize, BuildError> {
     let missing = || OpenError::Missing {
         path: index.to_owned(),

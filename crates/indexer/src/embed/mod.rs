@@ -22,14 +22,23 @@ pub trait Embedder: Send + Sync {
     fn dimension(&self) -> usize;
 
     /// One vector per text, in the order of `texts`.
+    ///
+    /// # Errors
+    /// When the model or its server fails.
     fn embed(&self, texts: &[&str]) -> Result<Vec<Vec<f32>>, EmbedError>;
 
     /// As [`Embedder::embed`] for a query, which some models embed differently from a passage.
+    ///
+    /// # Errors
+    /// When the model or its server fails.
     fn embed_query(&self, text: &str) -> Result<Vec<f32>, EmbedError> {
         only(self.embed(&[text])?)
     }
 
     /// Like [`Embedder::embed_query`], within the query's bounds on sent text and on time.
+    ///
+    /// # Errors
+    /// When the model or its server fails.
     fn embed_query_for(&self, text: &str, _: Remote<'_>) -> Result<Vec<f32>, EmbedError> {
         self.embed_query(text)
     }

@@ -24,6 +24,9 @@ pub struct Worth {
 }
 
 /// Leaves out each part of reading the queries in turn. Only queries of `options.split` are asked, by default `tune`.
+///
+/// # Errors
+/// When the index cannot be searched.
 pub fn ablate(
     index: &Index,
     judged: &[Judged],

@@ -51,6 +51,9 @@ impl Run {
 }
 
 /// Reads a run, ordered by score; ties keep their order.
+///
+/// # Errors
+/// When the file cannot be read or a line is malformed.
 pub fn read(path: &Path) -> Result<Run, EvalError> {
     let text = read_text(path)?;
     let mut run = Run::default();

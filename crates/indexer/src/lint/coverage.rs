@@ -23,6 +23,9 @@ pub struct CoverageRow {
 }
 
 /// One row per cause, engine and language, in the order of the options.
+///
+/// # Errors
+/// When the folder cannot be read or holds no document.
 pub fn coverage(knowledge: &Path, options: &Options) -> Result<Vec<CoverageRow>, BuildError> {
     let sources: Vec<Source> = sources(knowledge)?;
     let chunks = sources.iter().flat_map(chunk::chunks);

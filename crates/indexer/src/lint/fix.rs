@@ -10,6 +10,9 @@ use crate::error::BuildError;
 use crate::store::files::{read_error, replace, write_error};
 
 /// Fixes what [`lint()`] marks as fixable and returns it.
+///
+/// # Errors
+/// When a file cannot be read or written.
 pub fn fix(knowledge: &Path, options: &Options) -> Result<Vec<Finding>, BuildError> {
     let mut findings = lint(knowledge, options)?;
     findings.retain(|finding| finding.fixable);

@@ -76,6 +76,9 @@ fn engines_of(named: impl Iterator<Item = Engine>) -> Vec<Engine> {
 }
 
 /// Checks the folder `knowledge`; findings are sorted by file and line.
+///
+/// # Errors
+/// When the folder cannot be read or holds no document.
 pub fn lint(knowledge: &Path, options: &Options) -> Result<Vec<Finding>, BuildError> {
     let sources = sources(knowledge)?;
     let mut out = Findings::default();

@@ -246,6 +246,9 @@ impl JobReader {
     }
 
     /// Takes a script from elsewhere, for an application.
+    ///
+    /// # Errors
+    /// The script cannot be read.
     pub fn use_script(&mut self, path: &Path) -> Result<(), OpenError> {
         let unreadable = |source| OpenError::Unreadable {
             path: path.to_owned(),

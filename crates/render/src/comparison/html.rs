@@ -38,12 +38,18 @@ struct Cell {
 }
 
 /// Renders a comparison; with `all`, unchanged stages too.
+///
+/// # Errors
+/// If the built-in page does not fit the comparison, which a test excludes.
 pub fn page(comparison: &Comparison, all: bool) -> Result<String, minijinja::Error> {
     let environment = environment(comparison.language)?;
     fill(&environment, "comparison.html", comparison, all)
 }
 
 /// Renders the body of a page that is served, with the templates of the comparison's language.
+///
+/// # Errors
+/// As for [`page`].
 pub fn body(
     environment: &Environment,
     comparison: &Comparison,

@@ -186,6 +186,9 @@ struct GapView<'a> {
 }
 
 /// The templates of reports and comparisons in one language.
+///
+/// # Errors
+/// If a built-in template is wrong, which a test excludes.
 pub fn environment(language: Language) -> Result<Environment<'static>, minijinja::Error> {
     let words = Words::new(language);
     let mut environment = escape::environment();
@@ -209,12 +212,18 @@ pub fn environment(language: Language) -> Result<Environment<'static>, minijinja
 }
 
 /// Renders a report with the charts of its job.
+///
+/// # Errors
+/// If the built-in page does not fit the report, which a test excludes.
 pub fn render(report: &Report, summary: &RunSummary) -> Result<String, minijinja::Error> {
     let environment = environment(report.language)?;
     fill(&environment, "report.html", report, summary, None)
 }
 
 /// Renders the body of a served page, with the templates of the report's language.
+///
+/// # Errors
+/// If the built-in page does not fit the report, which a test excludes.
 pub fn body(
     environment: &Environment,
     report: &Report,

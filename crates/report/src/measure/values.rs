@@ -108,6 +108,9 @@ macro_rules! readers {
     ($($name:ident = $entity:ident;)*) => {
         impl Values {
             $(#[doc = concat!("Reads the values of a thing of the kind `", stringify!($name), "`.")]
+            ///
+            /// # Errors
+            /// If the input isn't a map, or can't be read.
             pub fn $name<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Values, D::Error> {
                 read(Entity::$entity, deserializer)
             })*

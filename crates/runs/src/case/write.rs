@@ -55,6 +55,9 @@ impl CaseError {
 }
 
 /// Writes a case.
+///
+/// # Errors
+/// See [`CaseError`].
 pub fn write(material: &Material<'_>) -> Result<NewCase, CaseError> {
     let report = material.report;
     let top = report

@@ -87,6 +87,9 @@ pub enum Signal {
 impl Store {
     /// The history of a job: of the run with this identifier (or `last`), else of the job with this name, otherwise of the newest
     /// job with this text in its name or folder. Only runs of jobs in places that may be seen count.
+    ///
+    /// # Errors
+    /// If no run matches, or the store cannot be read.
     pub fn history(
         &self,
         job: &str,
@@ -133,6 +136,9 @@ impl Store {
     }
 
     /// The finished runs of a run's job, oldest first; of several analyses of one run the newest.
+    ///
+    /// # Errors
+    /// If the store cannot be read.
     pub fn runs_like(
         &self,
         newest: &ComparedRun,

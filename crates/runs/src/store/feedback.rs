@@ -51,6 +51,9 @@ pub struct FeedbackRow {
 
 impl Store {
     /// Saves feedback; it replaces earlier feedback on the same suggestion.
+    ///
+    /// # Errors
+    /// If there is no such run or suggestion.
     pub fn give_feedback(
         &mut self,
         prefix: &str,
@@ -79,6 +82,9 @@ impl Store {
     }
 
     /// Takes feedback on a suggestion back.
+    ///
+    /// # Errors
+    /// If there is no such run or suggestion.
     pub fn undo_feedback(&mut self, prefix: &str, suggestion: &str) -> Result<(), StoreError> {
         let run_id = self.run(prefix)?.run_id;
         self.require_suggestion(&run_id, suggestion)?;
@@ -89,11 +95,17 @@ impl Store {
     }
 
     /// All feedback, the oldest first.
+    ///
+    /// # Errors
+    /// If the store cannot be read.
     pub fn feedback(&self) -> Result<Vec<FeedbackRow>, StoreError> {
         self.select_feedback("", &[])
     }
 
     /// The feedback on one run.
+    ///
+    /// # Errors
+    /// If there is no such run.
     pub fn feedback_of(&self, prefix: &str) -> Result<Vec<FeedbackRow>, StoreError> {
         let run_id = self.run(prefix)?.run_id;
         self.select_feedback("WHERE f.run_id = ?1", &[&run_id])

@@ -49,6 +49,9 @@ pub struct ClusterRow {
 impl Store {
     /// An empty store that is deleted when it is dropped; data beyond the memory limit is in a
     /// temporary file.
+    ///
+    /// # Errors
+    /// If the system allows no temporary file.
     pub fn temporary() -> Result<Store, StoreError> {
         let path = std::env::temp_dir();
         let opened = Connection::open("").and_then(|mut connection| {
@@ -69,6 +72,9 @@ impl Store {
     }
 
     /// Lists jobs; the row of a job that is listed already is replaced.
+    ///
+    /// # Errors
+    /// If the store cannot be written.
     pub fn list(&mut self, jobs: &[Listed]) -> Result<(), StoreError> {
         self.write(|connection| {
             let transaction = connection.transaction()?;
@@ -80,6 +86,9 @@ impl Store {
     }
 
     /// The row of a listed job.
+    ///
+    /// # Errors
+    /// If it is not listed.
     pub fn listed(&self, key: &str) -> Result<RunRow, StoreError> {
         let sql = format!("{SELECT} WHERE run_id = ?1");
         let found = self.select(&sql, [key], run_row)?.pop();
@@ -87,6 +96,9 @@ impl Store {
     }
 
     /// The clusters of the jobs that a filter selects, most seconds first, in the part of the list that it names.
+    ///
+    /// # Errors
+    /// If the store cannot be read.
     pub fn clusters(&self, filter: &RunFilter) -> Result<Vec<ClusterRow>, StoreError> {
         let (condition, mut values) = filter.condition();
         let mut chosen = format!("f.run_id IN (SELECT run_id FROM runs{condition})");

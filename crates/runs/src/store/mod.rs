@@ -7,6 +7,7 @@
 
 mod error;
 mod feedback;
+mod filter;
 mod listed;
 mod lock;
 mod old;
@@ -23,9 +24,10 @@ use rusqlite::{Connection, OpenFlags, Params, Row};
 
 pub use error::StoreError;
 pub use feedback::{Action, Feedback, FeedbackRow};
+pub use filter::{RunFilter, RunOrder};
 pub use listed::{ClusterRow, Listed, ListedFinding};
 pub use lock::OpenRun;
-pub use runs::{RunFacets, RunFilter, RunOrder, RunRow, RunStatus};
+pub use runs::{RunFacets, RunRow, RunStatus};
 pub use turns::Turn;
 
 /// Name of the file in the data folder.
@@ -64,6 +66,9 @@ impl Store {
     }
 
     /// Opens an existing store for reading only, next to a writer; readers never wait. `None` if there is no file of this version.
+    ///
+    /// # Errors
+    /// If the file cannot be read.
     pub fn reader(data: &Path) -> Result<Option<Store>, StoreError> {
         let path = data.join(FILE_NAME);
         if !path.is_file() {
@@ -80,6 +85,9 @@ impl Store {
     }
 
     /// Changes whenever another connection or process has changed the store.
+    ///
+    /// # Errors
+    /// If the file cannot be read.
     pub fn version(&self) -> Result<i64, StoreError> {
         let version = self.select("PRAGMA data_version", [], |row| row.get(0))?;
         Ok(version.into_iter().next().unwrap_or_default())

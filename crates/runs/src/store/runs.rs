@@ -8,6 +8,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::error::UnknownRun;
+use super::filter::{RunFilter, RunOrder};
 use super::schema::LIST;
 use super::{OpenRun, Store, StoreError, lock, old};
 use crate::{RunSummary, code};
@@ -80,35 +81,6 @@ pub struct RunRow {
     pub engine: Option<JobEngine>,
 }
 
-#[derive(Debug, Clone, Default)]
-pub struct RunFilter {
-    /// Only runs with this text in the job folder, job name or script.
-    pub job: Option<String>,
-    /// Only runs of exactly this job folder.
-    pub folder: Option<String>,
-    /// Only the newest run of each job folder.
-    pub newest: bool,
-    /// Only runs with a finding of this cause.
-    pub cause: Option<String>,
-    pub owner: Option<String>,
-    pub week: Option<String>,
-    /// File of the script.
-    pub script: Option<String>,
-    pub order: RunOrder,
-    /// Leaves out this many.
-    pub skip: usize,
-    /// At most this many; `None` for all.
-    pub limit: Option<usize>,
-}
-
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum RunOrder {
-    #[default]
-    Newest,
-    /// Most avoidable seconds first.
-    Avoidable,
-}
-
 /// Possible filters of runs, with the number of runs of each, most runs first (weeks: newest first).
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct RunFacets {
@@ -129,49 +101,11 @@ const LOOKED_AT: usize = 200;
 pub(super) const SELECT: &str = "SELECT run_id, job, job_name, question, status, verdict, problem_type, reasoner, model, created_at, finished_at, failure,
     findings, top_cause, owner, script, week, elapsed_seconds, avoidable_seconds, engine FROM runs";
 
-impl RunFilter {
-    /// The condition, and its values.
-    pub(super) fn condition(&self) -> (String, Vec<&dyn ToSql>) {
-        let parts: [(&Option<String>, &str); 6] = [
-            (&self.folder, "job = ?"),
-            (
-                &self.job,
-                "(instr(job, ?) > 0 OR instr(coalesce(job_name, ''), ?) > 0 OR instr(coalesce(script, ''), ?) > 0)",
-            ),
-            (
-                &self.cause,
-                // Without the sign all runs with the cause would be read and sorted; with it, rows come in the order of the list.
-                "+run_id IN (SELECT run_id FROM findings WHERE cause = ?)",
-            ),
-            (&self.owner, "owner = ?"),
-            (&self.week, "week = ?"),
-            (&self.script, "script = ?"),
-        ];
-        let (mut sql, mut values) = (String::new(), Vec::new());
-        for (value, condition) in &parts {
-            let Some(value) = value else { continue };
-            sql += if sql.is_empty() { " WHERE " } else { " AND " };
-            sql += condition;
-            let times = condition.matches('?').count();
-            values.extend(std::iter::repeat_n(value as &dyn ToSql, times));
-        }
-        if self.newest {
-            sql += if sql.is_empty() { " WHERE " } else { " AND " };
-            // Identifiers start with the time of the run.
-            sql += "NOT EXISTS (SELECT 1 FROM runs later WHERE later.job = runs.job AND later.run_id > runs.run_id)";
-        }
-        (sql, values)
-    }
-
-    /// Limit and offset, as SQL has them.
-    pub(super) fn part(&self) -> (i64, i64) {
-        let number = |n: usize| i64::try_from(n).unwrap_or(i64::MAX);
-        (self.limit.map_or(-1, number), number(self.skip))
-    }
-}
-
 impl Store {
     /// Records that a run starts.
+    ///
+    /// # Errors
+    /// If the store cannot be written.
     pub fn begin(
         &self,
         run_id: &str,
@@ -199,6 +133,9 @@ impl Store {
 
     /// Saves the report of a run and the summary of its job; a partial report leaves the run
     /// `interrupted`.
+    ///
+    /// # Errors
+    /// If the store cannot be written.
     pub fn finish(
         &mut self,
         run: OpenRun,
@@ -211,6 +148,9 @@ impl Store {
     }
 
     /// Records that a run ended with an error.
+    ///
+    /// # Errors
+    /// If the store cannot be written.
     pub fn fail(&self, run: OpenRun, reason: &str) -> Result<(), StoreError> {
         self.execute(
             "UPDATE runs SET status = 'failed', failure = ?2, finished_at = ?3 WHERE run_id = ?1",
@@ -221,6 +161,9 @@ impl Store {
     }
 
     /// The runs that a filter selects.
+    ///
+    /// # Errors
+    /// If the store cannot be read.
     pub fn runs(&self, filter: &RunFilter) -> Result<Vec<RunRow>, StoreError> {
         let (condition, mut values) = filter.condition();
         let order = match filter.order {
@@ -234,6 +177,9 @@ impl Store {
     }
 
     /// Number of runs that a filter selects, without its limit.
+    ///
+    /// # Errors
+    /// If the store cannot be read.
     pub fn count(&self, filter: &RunFilter) -> Result<u32, StoreError> {
         let (condition, values) = filter.condition();
         let sql = format!("SELECT count(*) FROM runs{condition}");
@@ -242,6 +188,9 @@ impl Store {
     }
 
     /// Possible filters.
+    ///
+    /// # Errors
+    /// If the store cannot be read.
     pub fn facets(&self) -> Result<RunFacets, StoreError> {
         let facet = |sql: &str| {
             let sql = format!("{sql} LIMIT {FACETS}");
@@ -326,6 +275,9 @@ impl Store {
     }
 
     /// The report of a run; `None` if it has none.
+    ///
+    /// # Errors
+    /// If there is no such run, or its report cannot be read.
     pub fn report(&self, prefix: &str) -> Result<Option<Report>, StoreError> {
         let run = self.run(prefix)?.run_id;
         let [report]: [_; 1] = self.texts("report", &run)?;
@@ -334,6 +286,9 @@ impl Store {
     }
 
     /// The summary of a run's job; `None` if the run has no report.
+    ///
+    /// # Errors
+    /// If there is no such run, or its summary cannot be read.
     pub fn summary(&self, prefix: &str) -> Result<Option<RunSummary>, StoreError> {
         let run = self.run(prefix)?.run_id;
         let texts: [_; 3] = self.texts("summary, picture, shape", &run)?;
@@ -363,6 +318,9 @@ impl Store {
     }
 
     /// Deletes a run with its findings, suggestions and feedback.
+    ///
+    /// # Errors
+    /// If there is no such run.
     pub fn delete(&self, prefix: &str) -> Result<RunRow, StoreError> {
         let row = self.run(prefix)?;
         self.execute("DELETE FROM runs WHERE run_id = ?1", [&row.run_id])?;

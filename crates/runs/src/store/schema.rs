@@ -36,7 +36,7 @@ const MIGRATIONS: &[&str] = &[
      CREATE INDEX runs_by_script ON runs (script, avoidable_seconds, created_at, run_id);",
     // Analyses of one job, of which a list shows the newest.
     "CREATE INDEX runs_by_job ON runs (job, run_id);",
-    // The engine, in whose words the cause is listed.
+    // Lists name a cause in the words of the engine.
     "ALTER TABLE runs ADD COLUMN engine TEXT;
      UPDATE runs SET engine = (SELECT json_extract(report, '$.job.engine') FROM documents d WHERE d.run_id = runs.run_id AND json_valid(report));",
 ];

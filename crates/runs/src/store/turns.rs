@@ -21,6 +21,9 @@ pub struct Turn {
 
 impl Store {
     /// The conversation about a run, oldest question first.
+    ///
+    /// # Errors
+    /// If there is no such run, or a turn cannot be read.
     pub fn turns(&self, prefix: &str) -> Result<Vec<Turn>, StoreError> {
         let run = self.run(prefix)?.run_id;
         let sql = "SELECT turn FROM turns WHERE run_id = ?1 ORDER BY id";
@@ -31,6 +34,9 @@ impl Store {
     }
 
     /// Saves a question about a run with its answer.
+    ///
+    /// # Errors
+    /// If there is no such run, or the store cannot be written.
     pub fn add_turn(&self, prefix: &str, turn: &Turn) -> Result<(), StoreError> {
         let run = self.run(prefix)?.run_id;
         let text = serde_json::to_string(turn).map_err(|source| StoreError::Report {

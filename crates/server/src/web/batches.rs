@@ -23,9 +23,15 @@ pub trait Batch: Send + Sync {
     fn name(&self) -> &str;
 
     /// Passes on the jobs with new results since the last call. Returns the number of planned jobs. Blocks.
+    ///
+    /// # Errors
+    /// If the batch cannot be read.
     fn follow(&self, each: &mut dyn FnMut(Listed)) -> Result<usize>;
 
     /// The report of the job with this key; `None` if it has none. Blocks.
+    ///
+    /// # Errors
+    /// If the batch cannot be read.
     fn analysis(&self, key: &str) -> Result<Option<Analysis>>;
 }
 
