@@ -7,9 +7,9 @@ use report::{JobState, Report, SegmentKind, Text, text};
 use crate::Asked;
 use crate::amount::AMOUNTS;
 use crate::intent::{Intent, kind};
-use crate::phrases::Quantity;
 use crate::said::{Said, names};
-use crate::words::{Scan, Thing, Word};
+use crate::word::Quantity;
+use crate::word::{Cue, Thing, Word};
 use crate::{column, found, rank, setting, thing, time, verdict};
 use runs::{InputSummary, StageSummary};
 
@@ -36,14 +36,14 @@ const COUNTS: [Quantity; 9] = [
 pub(crate) fn about(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) {
     let asks = |q| intent.asks(q);
     // "is spilling the bottleneck?" is about spilling
-    let is_whole = intent.asks_why || !intent.is_polar;
+    let is_whole = intent.asks_why() || !intent.is_polar();
     let is_found = |cause| run.report.findings.iter().any(|f| f.cause == cause);
     let is_named = run.report.job.state != JobState::Failed
         && intent.causes.iter().any(|cause| is_found(*cause));
     let states_problem =
         intent.causes.is_empty() || asks(Quantity::Reason) && is_whole && !is_named;
     if run.report.job.state == JobState::Failed
-        && (asks(Quantity::Reason) || asks(Quantity::Verdict) || intent.names_failure)
+        && (asks(Quantity::Reason) || asks(Quantity::Verdict) || intent.reading.shows(Cue::Failure))
     {
         failure(said, run);
         let text = intent.text.to_lowercase();
@@ -54,10 +54,10 @@ pub(crate) fn about(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) {
         }
     }
     match run.report.job.state {
-        JobState::Succeeded if intent.names_failure => {
+        JobState::Succeeded if intent.reading.shows(Cue::Failure) => {
             said.say(text!("作业没有失败", "The job did not fail"));
         }
-        JobState::Unknown if intent.names_failure && run.summary.error.is_none() => {
+        JobState::Unknown if intent.reading.shows(Cue::Failure) && run.summary.error.is_none() => {
             return said.say(text!("没有文件记录任何失败", "No file records a failure"));
         }
         _ => {}
@@ -78,7 +78,7 @@ pub(crate) fn about(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) {
     }
     // a sum lists the stages with most of it
     let has_sum = intent.measures.iter().any(|m| rank::SUMS.contains(m));
-    let scan = Scan::of(&intent.text);
+    let scan = &intent.reading;
     let times_kind = intent.asked.iter().any(|q| kind(*q).is_some());
     // "the longest gap" is no stage
     let is_of_kind = times_kind && !scan.has(Word::Noun(Thing::Stage));
@@ -101,7 +101,7 @@ pub(crate) fn about(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) {
             }
         }
     }
-    let asks_idle = asks(Quantity::Segment(SegmentKind::Idle)) && !intent.asks_why;
+    let asks_idle = asks(Quantity::Segment(SegmentKind::Idle)) && !intent.asks_why();
     if let Some(time) = run.report.time.as_ref().filter(|_| asks_idle) {
         time.remarks
             .iter()
@@ -157,7 +157,7 @@ fn measures(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) {
     if intent.asks_for(&AMOUNTS)
         && !intent.asks(Quantity::Inputs)
         && intent.causes.is_empty()
-        && !intent.asks_why
+        && !intent.asks_why()
     {
         amounts(said, run, intent);
     }

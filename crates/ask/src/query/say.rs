@@ -10,7 +10,7 @@ use super::pair::{RANKED, apart};
 use super::rows::Row;
 use crate::said::{Said, names};
 use crate::subject::Subject;
-use crate::words::{Thing, Word};
+use crate::word::{Thing, Word};
 use crate::{rank, record, thing};
 
 /// Things with a sentence of their own; more are listed in one sentence.
@@ -38,7 +38,7 @@ impl Query<'_> {
                 .scan
                 .phrases
                 .iter()
-                .any(|words| *words == [Word::Of(measure)]);
+                .any(|(words, _)| *words == [Word::Of(measure)]);
             if of_rows.is_empty() && measures.len() > 1 && is_named {
                 self.unknown(said, rows, measure);
                 continue;
@@ -107,7 +107,8 @@ impl Query<'_> {
         }
         // "which of the two reads more?" compares the values of each measure
         let compares = self.scan.has_any(&[Word::Times, Word::Apart]);
-        let is_choice = self.has(Word::Which) && self.subjects.len() == 2;
+        let chooses = self.scan.has_any(&[Word::Which, Word::Who]);
+        let is_choice = chooses && self.subjects.len() == 2;
         let by_measure = known.chunk_by(|a, b| a.1 == b.1 || known.len() == 2);
         for pair in by_measure.filter(|_| compares || is_choice) {
             let [(one, a, x), (other, b, y)] = *pair else {
