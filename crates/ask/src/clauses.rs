@@ -101,7 +101,7 @@ pub(crate) fn depends(clause: &str, last: &str, run: &Asked<'_>) -> bool {
     let is_where = |word: &Word| {
         matches!(
             word,
-            Word::Noun(Thing::Machine) | Word::Which | Word::Filler
+            Word::Noun(Thing::Machine) | Word::Which | Word::Run | Word::Filler
         )
     };
     let is_where = reading.left.is_empty()

@@ -22,7 +22,7 @@ fn is_part(c: char) -> bool {
 }
 
 /// Whether a text has a name as a whole word.
-fn has(text: &str, name: &str) -> bool {
+pub(crate) fn has(text: &str, name: &str) -> bool {
     text.match_indices(name).any(|(at, _)| {
         !text[..at].ends_with(is_part) && !text[at + name.len()..].starts_with(is_part)
     })

@@ -1,7 +1,7 @@
 //! Yes or no, where the records decide a question.
 
 use report::measure::{Measure, book};
-use report::{Cause, JobState, RuleResult, Verdict, text};
+use report::{Cause, JobState, ProblemType, RuleResult, Verdict, text};
 
 use crate::intent::Intent;
 use crate::said::Said;
@@ -33,14 +33,20 @@ pub(crate) fn lead(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) {
     }
 }
 
+/// Whether the records decide a question for yes or no.
+pub(crate) fn is_decided(run: &Asked<'_>, intent: &Intent) -> bool {
+    intent.reading.asks_yes_no() && decide(run, intent).is_some()
+}
+
 /// Whether the records affirm a question about trouble, a cause or a verdict.
 fn decide(run: &Asked<'_>, intent: &Intent) -> Option<bool> {
     let reading = &intent.reading;
     // "are the stages without a spill slower?" compares and excludes
-    let is_other = [Not, Which, Most, Least, Apart, Times, Define, Estimated];
+    let is_other = [Not, Most, Least, Apart, Times, Define, Estimated];
     let is_about = |s: &Subject| matches!(s, Subject::Job | Subject::Stage(_));
     if reading.has_any(&is_other)
         || reading.shows(Cue::Would)
+        || intent.asks(Quantity::Bound)
         || !intent.subjects.iter().all(is_about)
         || !intent.unknown.is_empty()
     {
@@ -68,10 +74,32 @@ fn of_measures(run: &Asked<'_>, intent: &Intent) -> Option<bool> {
     values.map(|n| n > 0.0).reduce(|a, b| a || b)
 }
 
+/// Whether the words for a cause name a trouble: "broadcast" and "filter" name a technique.
+fn is_trouble(cause: &Cause) -> bool {
+    use Cause::{
+        ExecutorLost, FetchWait, HeapPressure, JoinExplosion, QueueWait, SlowMachine, SmallFiles,
+        Spill, VertexRetries,
+    };
+    let is_skew = cause.problem_type() == ProblemType::DataSkew;
+    is_skew
+        || matches!(
+            cause,
+            ExecutorLost
+                | FetchWait
+                | HeapPressure
+                | JoinExplosion
+                | QueueWait
+                | SlowMachine
+                | SmallFiles
+                | Spill
+                | VertexRetries
+        )
+}
+
 /// Whether a rule found a named cause: in the meant stages, if any is named.
 fn of_causes(run: &Asked<'_>, intent: &Intent) -> Option<bool> {
     let is_named = |cause: &Cause| intent.causes.contains(cause);
-    if intent.causes.is_empty() {
+    if intent.causes.is_empty() || !intent.causes.iter().all(is_trouble) {
         return None;
     }
     let found = match intent.subjects[..] {

@@ -35,10 +35,11 @@ pub(crate) fn check(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) -> bo
         return strategies(said, run, intent);
     }
     if !intent.asks_why() {
-        return intent.is_polar()
-            && !intent.asks(Quantity::Remedy)
-            && asks_strategy(intent)
-            && strategies(said, run, intent);
+        let asks = intent.is_polar() && !intent.asks(Quantity::Remedy) && asks_strategy(intent);
+        if asks {
+            said.affirm(broadcasts(run, &stages(run, intent).1));
+        }
+        return asks && strategies(said, run, intent);
     }
     number(said, run, intent);
     let is_refuted = first(said, run, intent)
@@ -223,6 +224,15 @@ fn trouble(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) -> bool {
 fn strategy(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) -> bool {
     let of_broadcast = |c: &Cause| matches!(c, Cause::MissedBroadcast | Cause::BroadcastTooLarge);
     let (_, stages) = stages(run, intent);
+    let is_broadcast = broadcasts(run, &stages);
+    let is_denied = intent.reading.has(Word::Not);
+    let is_found = run.report.findings.iter().any(|f| of_broadcast(&f.cause));
+    let is_refuted = intent.causes.iter().any(of_broadcast) && is_broadcast == is_denied;
+    is_refuted && !is_found && strategies(said, run, intent)
+}
+
+/// Whether rows are broadcast to or from some stages.
+fn broadcasts(run: &Asked<'_>, stages: &[&StageSummary]) -> bool {
     let name = |at: usize| run.summary.stages.get(at).map(|s| &s.name);
     let is_meant = |at: usize| stages.iter().any(|s| Some(&s.name) == name(at));
     let mut broadcasts = run
@@ -230,11 +240,7 @@ fn strategy(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) -> bool {
         .edges
         .iter()
         .filter(|e| e.exchange == "broadcast");
-    let is_broadcast = broadcasts.any(|e| is_meant(e.to) || is_meant(e.from));
-    let is_denied = intent.reading.has(Word::Not);
-    let is_found = run.report.findings.iter().any(|f| of_broadcast(&f.cause));
-    let is_refuted = intent.causes.iter().any(of_broadcast) && is_broadcast == is_denied;
-    is_refuted && !is_found && strategies(said, run, intent)
+    broadcasts.any(|e| is_meant(e.to) || is_meant(e.from))
 }
 
 /// Says how the joins are run that a question is about.

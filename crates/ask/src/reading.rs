@@ -109,6 +109,7 @@ impl Reading {
                 continue;
             }
             let mut there: Vec<(&Phrase, usize)> = phrases_at(text, at).collect();
+            there.retain(|(phrase, _)| phrase.words[0].has_meaning());
             let most = there.iter().map(|(phrase, _)| phrase.text.len()).max();
             there.retain(|(phrase, _)| Some(phrase.text.len()) == most);
             let longest = there.iter().map(|(_, length)| *length).max();

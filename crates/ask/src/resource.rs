@@ -98,8 +98,9 @@ pub(super) fn answer(said: &mut Said<'_>, run: &Asked<'_>, wanted: Wanted, inten
     }
 }
 
-/// Slowdown that is too small to notice.
+/// Slowdown that is too small to notice, and speed-up that is worth more resources.
 const SLOWER: f64 = 1.02;
+const WORTH: f64 = 1.05;
 
 /// Says how long the run would take with another count of its resource.
 fn with_count(
@@ -113,7 +114,7 @@ fn with_count(
     let [noun, hours] = run.report.job.engine.unwrap_or(JobEngine::Scope).resource();
     let seconds = at(counts, count);
     if intent.reading.shows(Cue::Faster) && count > now.count as f64 {
-        said.affirm(seconds * SLOWER <= now.seconds);
+        said.affirm(seconds * WORTH <= now.seconds);
     } else if intent.reading.shows(Cue::Enough) {
         said.affirm(seconds <= now.seconds * SLOWER);
     }

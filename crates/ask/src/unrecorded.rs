@@ -22,7 +22,9 @@ pub(crate) fn answer(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) -> b
         _ => None,
     });
     let named = named.first().map(|(attribute, _)| *attribute);
-    let named = named.filter(|_| !intent.asks_nothing() && !intent.asks(Quantity::Remedy));
+    let named = named.filter(|_| !intent.asks(Quantity::Remedy));
+    let asks = [Word::Number, Word::Time];
+    let named = named.filter(|_| !intent.asks_nothing() || intent.reading.has_any(&asks));
     let attribute = match named {
         _ if is_outside => outsiders,
         Some(attribute) => attribute,

@@ -116,7 +116,7 @@ pub(crate) const WORDS: &[Entry] = &[
     (&[Which], "啥|哪里|哪儿|何处|哪边|哪一个|哪一|哪个|哪些|哪几个|哪|叫什么|名字|名称|什么", "which|what|what's|whats|name|names|named|called|list|where|where's"),
     (&[Key, Which], "键是什么|键是啥|键有哪些|key 是什么|键是哪", "what key"),
     (&[Key], "键|key", "key|keys"),
-    (&[Other], "为什么|为何|为啥|原因|怎么|如何|应该|建议|优化|如果|假如|要是|能不能|可以|多给|多少钱|成本|证据|上次|昨天|上周|以前|之前|缺|错误|异常|报错|失败|问题|正常|配置|要不要|有没有|是不是|会不会|够不够|值不值|好不好|行不行|严重|厉害|浪费|合理|太高|太低|过高|过低|合适|值得|必要|够|足够|翻|赚|加大|调大|增大|提高|增加|减小|调小|改大|改小|砍|改|关键路径|空闲|排队|编译|瓶颈",
+    (&[Other], "造成|引起|为什么|为何|为啥|原因|怎么|如何|应该|建议|优化|如果|假如|要是|能不能|可以|多给|多少钱|成本|证据|上次|昨天|上周|以前|之前|缺|错误|异常|报错|失败|问题|正常|配置|要不要|有没有|是不是|会不会|够不够|值不值|好不好|行不行|严重|厉害|浪费|合理|太高|太低|过高|过低|合适|值得|必要|够|足够|翻|赚|加大|调大|增大|提高|增加|减小|调小|改大|改小|砍|改|关键路径|空闲|排队|编译|瓶颈",
         "why|how come|cause|causes|caused|reason|should|could|would|can|fix|improve|faster|save|saves|saving|savings|if|cost|costs|price|evidence|prove|since|yesterday|before|\
          missing|error|errors|exception|failed|fail|fails|failure|problem|wrong|normal|ok|setting*|config*|critical path|idle|queue*|compil*|bottleneck|mean by|need|bound|happen*|going on|enough|bad|serious|severe|matter|matters|blame|worry|worried|concern*|reasonable|high|low|sensible|appropriate|worth|change|changes|changed|waste|wastes|wasted|wasting|win|wins|gain|tried|except|besides|else|again|often"),
     (&[Filler], "其他|其它|别的|的|了|一个|结果|台|两|又|函数|令牌|吗|呢|是|有|在|和|与|跟|把|被|我们|我|你|请问|请|给|一下|这个|这|那个|那|里面|里|中|上|都|会|要|个|到|从|后|时|还|又|以|用|之间|之|或|多|得|该|它|其|者|整个|作业|应用|job|看|告诉|想|知道|对|出|进行|经过|最后|最终|运行|执行|查|去|来|按|做|大概|大约|究竟|到底|具体|左右|请教|帮|只|也|啊|吧|嘛|各阶段",
@@ -213,7 +213,7 @@ pub(crate) const WORDS: &[Entry] = &[
         "cach*|computed again|recomput*|recalculat*|over and over|repeat*|more than once|same thing|same data|same computation|read again|how many times|again and again"),
     (&[Caused(Cause::OverAllocation), Caused(Cause::UnderAllocation)], "执行器太|executor 太|资源分配",
         "too many executors|too few executors|idle executors|allocat*"),
-    (&[Caused(Cause::ExecutorLost)], "丢失|executor 挂|executor 死|executor 被杀|executor 丢|掉线|重跑|再跑|又跑|又运行|重新运行|跑了几次|跑了两次",
+    (&[Caused(Cause::ExecutorLost)], "丢失|被杀|杀掉|executor 挂|executor 死|executor 被杀|executor 丢|掉线|重跑|再跑|又跑|又运行|重新运行|跑了几次|跑了两次",
         "executor* die*|executor* dead|executor* killed|executor* crash*|executor* gone|recomputed|computed again|computed twice|ran again|run again|rerun|re-run|\
         run twice|ran twice|lost executor*|executor lost|executors lost|executors were lost|executor was lost|lose executor*|losing executor*"),
     (&[Caused(Cause::DriverBottleneck)], "驱动程序|空档|空隙|空窗", "driver|gap|gaps"),
@@ -254,7 +254,7 @@ pub(crate) const WORDS: &[Entry] = &[
     (&[Cue(Cue::Healthy)], "正常|健康|没问题", "healthy|normal|ok|okay|fine"),
     (&[Cue(Cue::Would)], "如果|要是|假如|能不能|可以|会不会|应该|该不该|要不要", "would|could|can|should|will|if"),
     (&[Cue(Cue::Faster)], "快|有用|帮助", "faster|quicker|sooner|help|helps|speed*"),
-    (&[Cue(Cue::Enough)], "够|足够", "enough|suffice*|do"),
+    (&[Cue(Cue::Enough)], "够|足够", "enough|suffice*"),
     (&[Cue(Cue::Half)], "一半", "half"),
     (&[Cue(Cue::WhatIf)], "如果|假如|要是|会怎样|会怎么样", "what if|what happens if|what happened if|what would happen"),
     (&[Cue(Cue::If)], "如果|要是|假如|假设|若", "if|suppose|supposing|assuming|imagine|would|without"),

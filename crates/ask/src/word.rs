@@ -257,6 +257,20 @@ impl Word {
         )
     }
 
+    /// Whether it means more than a form of question.
+    pub(crate) fn has_meaning(&self) -> bool {
+        !self.is_loose()
+            || matches!(
+                self,
+                Word::Asks(_)
+                    | Word::Takes(_)
+                    | Word::Caused(_)
+                    | Word::OfType(_)
+                    | Word::Setting(_)
+                    | Word::Named(_)
+            )
+    }
+
     /// Whether it names a kind of thing.
     pub(crate) fn is_thing(&self) -> bool {
         matches!(self, Word::Noun(_) | Word::Kind(_))

@@ -34,16 +34,18 @@ const SPOKEN: &[(Word, &[&str])] = &[
     (Of(&book::WAVES), &["as many vertices as tokens", "as many tasks as", "令牌数的", "槽位数的", "wave", "波"]),
     (Of(&book::PLANNED), &["ran to", "运行到结束"]),
     (SparkJob, &[]),
+    (Of(&book::TOKENS), &["token", "slot", "core", " au", "令牌", "槽", "核"]),
+    (Passed, &["takes in", "读入", "各输入", "fewer", "as many", "lost"]),
     (Arrived, &["registered", "就绪"]),
     (Who, &["submi", "提交", "process", "reduc", "executor", "exception", "异常", "run by", "运行"]),
     (When, &["submi", "after", "提交", "后", "registered", "就绪"]),
     (Noun(Stage), &["stage", "阶段", "sv"]),
     (Noun(Cache), &["cache", "缓存"]),
-    (Noun(Column), &["column", "列", "key", "键", "on "]),
+    (Noun(Column), &["column", "列", "key", "键", "on ", ": `", "：`"]),
     (Noun(Executor), &["executor", "slot", "槽"]),
-    (Noun(Exchange), &["shuffl", "exchange", "→", "cross", "传输", "交换", "repartition"]),
+    (Noun(Exchange), &["shuffl", "exchange", "broadcast", "hash", "→", "cross", "传输", "交换", "repartition"]),
     (Noun(Operator), &["operator", "算子"]),
-    (Noun(Partition), &["partition", "分区"]),
+    (Noun(Partition), &["partition", "分区", ": `", "：`"]),
     (Noun(Execution), &["execution", "sql", "查询"]),
     (Kind("JOIN"), &["join", "combine", "连接"]),
     (Kind("COMBINE"), &["combine"]),
@@ -91,7 +93,7 @@ impl Word {
                 names.into_iter().any(|name| !name.is_empty() && has(name))
             }
             Time => has_number(answer, &TIMES),
-            Number => answer.contains(|c: char| c.is_ascii_digit()),
+            Number => answer.contains(|c: char| c.is_ascii_digit()) || has("none") || has("没有"),
             Bytes => {
                 let is_rows = ROWS.iter().any(|text| has(text));
                 is_rows || has_number(answer, &["b", "kib", "mib", "gib", "tib"])
@@ -174,16 +176,28 @@ pub(crate) struct Missing {
     pub(crate) is_most: bool,
 }
 
+/// Bytes of an unknown word that may be of weight.
+const LETTERS: usize = 4;
+
+/// Whether an unknown word is more than one Chinese character, which often is a part of an ordinary word.
+fn is_weighty(word: &str) -> bool {
+    word.is_ascii() || word.chars().count() > 1
+}
+
 /// The phrases, the words and the names of a question that its answer does not cover.
 pub(crate) fn missing(run: &Asked<'_>, intent: &Intent, answer: &str) -> Missing {
-    let lower = intent.text.to_lowercase().replace('’', "'");
-    let mut pieces: Vec<String> = unspoken(run, intent, answer).map(str::to_owned).collect();
-    pieces.extend(
-        unknown(&lower)
-            .1
-            .into_iter()
-            .filter(|word| is_left(run, answer, word)),
-    );
+    let reading = &intent.reading;
+    let silent = unspoken(run, intent, answer);
+    let mut pieces: Vec<String> = silent.map(str::to_owned).collect();
+    let records = reading.places(|word| matches!(word, Word::Record(_)).then_some(()));
+    let is_record = |word: &str| {
+        let mut records = records.iter();
+        records.any(|(_, place)| reading.text()[place.clone()].contains(word))
+    };
+    let unknown = unknown(reading.text()).1.into_iter();
+    let unknown =
+        unknown.filter(|word| word.len() >= LETTERS && is_weighty(word) && !is_record(word));
+    pieces.extend(unknown.filter(|word| is_left(run, answer, word)));
     let is_there = |name: &str| answer.contains(name);
     for subject in &intent.subjects {
         let (name, is_told) = match subject {
@@ -199,13 +213,15 @@ pub(crate) fn missing(run: &Asked<'_>, intent: &Intent, answer: &str) -> Missing
         };
         pieces.extend((!is_told).then(|| name.clone()));
     }
-    let is_content = |words: &[Word]| words.iter().any(|w| !matches!(w, Filler | Other | Each));
-    let phrases = intent.reading.phrases.iter();
-    let asked = phrases.filter(|(words, _)| is_content(words)).count();
-    let asked = asked + intent.reading.left.len() + intent.subjects.len();
+    // "doesn't it?" asks for no absence
+    pieces.retain(|piece| !piece.contains('\''));
     pieces.dedup();
+    let is_content = |w: &Word| !matches!(w, Filler | Other | Each | Not | In | Out | Run);
+    let phrases = reading.phrases.iter();
+    let asked = phrases.filter(|(words, _)| words.iter().any(is_content));
+    let covered = asked.filter(|(_, text)| !pieces.contains(text)).count();
     Missing {
-        is_most: 2 * pieces.len() > asked,
+        is_most: pieces.len() > covered,
         pieces,
     }
 }
@@ -252,6 +268,7 @@ fn unspoken<'i>(
         Noun(_) if is_unknown || !intent.causes.is_empty() => true,
         Kind(_) if scan.has(Place) || scan.has(Arrived) => true,
         Place if intent.asks(Quantity::Remedy) => true,
+        Time if scan.has(Place) => true,
         Of(_) if !intent.causes.is_empty() => true,
         word => (intent.asks_why() || is_unknown || is_verdict) && word.is_amount(),
     };
@@ -308,7 +325,7 @@ pub(crate) fn has_unknown(run: &Asked<'_>, intent: &Intent, answer: &str) -> boo
     let parts = clauses.map(unknown);
     let mut known = parts.filter(|(is_known, _)| *is_known).peekable();
     let spoken = answer.to_lowercase();
-    let is_left = |word: &&String| is_left(run, answer, word);
+    let is_left = |word: &&String| is_weighty(word) && is_left(run, answer, word);
     let has_hint = intent
         .text
         .split(|c: char| !c.is_ascii_alphanumeric())

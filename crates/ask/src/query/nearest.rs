@@ -6,11 +6,13 @@ use runs::OperatorSummary;
 
 use super::{Query, cover, passed};
 use crate::intent::{Intent, kind};
-use crate::said::{Said, names as names_of};
+use crate::said::{Said, names as quoted_names};
 use crate::subject::Subject;
 use crate::word::Word::*;
 use crate::word::{Cue, Quantity, Thing, Word};
-use crate::{Asked, job, mention, rank, setting, stage, terms, thing, time, verdict};
+use crate::{
+    Asked, column, found, job, mention, polar, rank, setting, stage, terms, thing, time, verdict,
+};
 
 /// Measures of one answer.
 const TOLD: usize = 3;
@@ -55,6 +57,10 @@ pub(crate) fn answer(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) -> b
     query.tell_measures(said);
     query.records(said);
     names.iter().for_each(|name| mention::say(said, run, name));
+    if query.is_whole() && (said.len() == begun || !query.has(Number)) {
+        verdict::causes(said, run, intent);
+        verdict::remedy(said, run, intent);
+    }
     if said.len() == begun {
         let asks_nothing = intent.asks_nothing() && !intent.is_polar();
         let is_told = |s: &&Subject| !matches!(s, Subject::Stage(_)) || asks_nothing;
@@ -64,33 +70,35 @@ pub(crate) fn answer(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) -> b
     if said.only_repeats(begun) {
         said.truncate(begun);
     }
-    let is_named =
-        intent.subjects != [Subject::Job] || !names.is_empty() || query.keywords().next().is_some();
+    let names_kind = query.scan.words.iter().any(|w| matches!(w, Kind(_)));
+    let is_named = intent.subjects != [Subject::Job] || !names.is_empty() || names_kind;
     let missing = cover::missing(run, intent, &said.text());
-    if said.len() == begun || missing.is_most && !is_named {
+    let is_foreign = said.len() == begun || missing.is_most && !is_named;
+    let lacking = cover::lacking(intent, &said.text());
+    if let Some(amount) = lacking.filter(|_| is_foreign || !is_named) {
+        said.truncate(begun);
+        said.say(text!(
+            "没有文件给出这里所问的{amount}",
+            "No file gives the asked {amount}",
+            amount = amount
+        ));
+        return true;
+    }
+    if is_foreign {
         said.truncate(begun);
         return false;
     }
-    let quoted = |[open, close]: [&str; 2]| {
-        let pieces = missing.pieces.iter();
-        let pieces: Vec<String> = pieces
-            .map(|piece| format!("{open}{piece}{close}"))
-            .collect();
-        names_of(&pieces, said.language())
-    };
-    if !missing.pieces.is_empty() {
+    if !missing.pieces.is_empty() && !polar::is_decided(run, intent) {
+        let language = said.language();
+        let quoted = |[open, close]: [&str; 2]| {
+            let pieces = missing.pieces.iter();
+            let pieces: Vec<String> = pieces.map(|p| format!("{open}{p}{close}")).collect();
+            quoted_names(&pieces, language)
+        };
         let (zh, en) = (quoted(["“", "”"]), quoted(["\"", "\""]));
         said.lead(text!(
             "没有记录回答{zh}，以下是最接近的记录",
             "No record answers {en}; the nearest records follow"
-        ));
-    }
-    if let Some(lacking) = cover::lacking(intent, &said.text()).filter(|_| !is_named) {
-        said.truncate(begun);
-        said.say(text!(
-            "没有文件给出这里所问的{lacking}",
-            "No file gives the asked {lacking}",
-            lacking = lacking
         ));
     }
     true
@@ -101,6 +109,12 @@ fn asks_for_absence(query: &Query<'_>) -> bool {
     let things = [Thing::Stage, Thing::Vertex, Thing::Operator, Thing::Input].map(Noun);
     let is_negative = query.has(Not) && query.has(Which) && !query.intent.asks_why();
     is_negative && query.scan.has_any(&things)
+}
+
+/// Whether a word is a number or a code, which a finding may have too.
+fn is_code(word: &str) -> bool {
+    let is_part = |b: u8| b.is_ascii_hexdigit() || b == b'-';
+    word.len() > 1 && word.bytes().any(|b| b.is_ascii_digit()) && word.bytes().all(is_part)
 }
 
 /// The words for a measure: its own, its unit, its statistic and its direction.
@@ -159,7 +173,10 @@ impl Query<'_> {
             let known = |key: &&'static str| run.summary.settings.contains_key(*key);
             let settings = intent.reading.settings().filter(known);
             settings.for_each(|key| setting::about(said, run, key, intent));
+            let is_event = self.scan.has_any(&[Arrived, Lost]);
+            let is_told = |q: &&Quantity| !(is_event && **q == Quantity::Identity);
             let answers = intent.asked.iter().filter(|q| ANSWERS.contains(q));
+            let answers = answers.filter(is_told);
             answers.for_each(|q| job::answer(said, run, *q, intent));
         }
         if self.has(Define) {
@@ -173,24 +190,44 @@ impl Query<'_> {
         let kinds = intent.asked.iter().filter_map(|q| kind(*q));
         let kinds = kinds.filter(|kind| time::seconds_of(run, *kind, stage) > 0.0);
         kinds.for_each(|kind| time::time_of(said, run, kind, stage));
-        if !self.has(Number) && self.subjects.iter().all(|s| *s == Subject::Job) {
-            verdict::causes(said, run, intent);
+        // "what is exit code 50?"
+        let codes = intent.reading.left.iter().chain(&intent.names);
+        let codes: Vec<&String> = codes.filter(|word| is_code(word)).collect();
+        for found in &run.report.findings {
+            if codes.iter().any(|code| mention::has(&found.summary, code)) {
+                found::finding_of(said, run, &found.id, false);
+            }
         }
     }
 
     /// Says the values of the measures that share most words with the question.
     fn tell_measures(&self, said: &mut Said<'_>) {
+        let is_place = self.has(Place) || self.names(Thing::Column);
+        if is_place && !self.scan.has_any(&[Number, Rows, Bytes]) {
+            return;
+        }
         let weigh = |m: &'static Measure| (self.weight(m), m);
         let mut near: Vec<_> = book::ALL.iter().copied().map(weigh).collect();
         near.retain(|(weight, m)| *weight > 0.0 && self.reaches(m.entity) && self.has_some(m));
         near.sort_by(|a, b| b.0.total_cmp(&a.0));
         let best = near.first().map_or(0.0, |(weight, _)| *weight);
-        near.retain(|(weight, _)| *weight >= ALSO * best);
-        near.truncate(TOLD);
-        near.iter()
-            .for_each(|(_, measure)| self.value(said, measure));
+        let (mut told, rest): (Vec<_>, Vec<_>) = near
+            .into_iter()
+            .partition(|(weight, _)| *weight >= ALSO * best);
+        told.truncate(TOLD);
+        // "how many cores, and when did it arrive?"
+        let said_by = |words: &[Word], m| words_of(m).iter().any(|word| words.contains(word));
+        let left = [Arrived, Lost, Share, Spread].map(|word| [word]);
+        let left = left.iter().filter(|word| self.has(word[0]));
+        let left: Vec<_> = left
+            .filter(|word| !told.iter().any(|(_, m)| said_by(&word[..], m)))
+            .filter_map(|word| rest.iter().find(|(_, m)| said_by(&word[..], m)))
+            .collect();
+        let all = told.iter().chain(left);
+        all.for_each(|(_, measure)| self.value(said, measure));
         // "how many clicks does the filter let through?"
-        if near.is_empty() && self.has(Number) && self.entity() == Entity::Operator {
+        let is_amount = self.has(Number) && !self.names(Thing::Column);
+        if told.is_empty() && is_amount && self.entity() == Entity::Operator {
             let mut rows = self.rows(Entity::Operator);
             rows.truncate(TOLD);
             passed::both(said, self, &rows);
@@ -201,8 +238,12 @@ impl Query<'_> {
     fn weight(&self, measure: &'static Measure) -> f64 {
         let is_data = self.has(Data);
         let is_named = self.scan.has(Named(measure));
+        // "how many cores does each executor have?"
+        let is_of_executor = *measure == book::EXECUTOR_CORES
+            && self.names(Thing::Executor)
+            && self.scan.has(Named(&book::TOKENS));
         let is_asked = |word: &Word| match word {
-            Of(_) => is_named || self.has(*word),
+            Of(_) => is_named || is_of_executor || self.has(*word),
             Rows | Bytes => is_data || self.has(*word),
             Time => self.is_time(),
             word => self.has(*word),
@@ -375,7 +416,7 @@ fn overview(said: &mut Said<'_>, run: &Asked<'_>, subject: &Subject, intent: &In
         }
         Subject::Input(at) => thing::describe_input(said, &run.summary.inputs[*at]),
         Subject::Lines(first, last) => thing::lines(said, run, *first, *last, intent),
-        Subject::Column(name) => thing::column(said, run, name, None),
+        Subject::Column(name) => column::spread(said, run, name),
         _ => {}
     }
 }

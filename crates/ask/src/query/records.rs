@@ -8,7 +8,7 @@ use crate::said::Said;
 use crate::subject::Subject;
 use crate::word::Word::{self, *};
 use crate::word::{Cue, Quantity, Thing};
-use crate::{job, record, setting, stage, thing};
+use crate::{found, job, record, setting, stage, thing};
 
 /// Operators with their arguments, and operators with a sentence of their own.
 const ARGUMENTS: usize = 4;
@@ -75,6 +75,8 @@ impl<'a> Query<'a> {
         }
         if self.is_whole() && summary.error.is_some() && self.scan.shows(Cue::Failure) {
             job::failure(said, run);
+            let first = run.report.findings.first();
+            first.iter().for_each(|f| found::finding(said, f, true));
         }
     }
 
@@ -106,6 +108,7 @@ impl<'a> Query<'a> {
     fn of_operators(&self, said: &mut Said<'_>) {
         let is_named = !self.is_whole() || self.keywords().next().is_some();
         let operators: Vec<_> = self.operators().collect();
+        let of_columns = self.names(Thing::Column) && !self.has(Number);
         if self.has(Key) && is_named {
             self.tell_keys(said, Entity::Operator, &self.rows(Entity::Operator));
         }
@@ -114,8 +117,9 @@ impl<'a> Query<'a> {
             let joins = joins.take(SENTENCES);
             joins.for_each(|(at, o, _)| record::strategy(said, self.run, *at, *o));
         }
-        if is_named && self.asks_record(Record::Arguments) {
-            let all = operators.iter().take(ARGUMENTS);
+        if is_named && (of_columns || self.asks_record(Record::Arguments)) {
+            let all = operators.iter().filter(|(.., o)| !o.args.is_empty());
+            let all = all.take(ARGUMENTS);
             all.for_each(|(at, _, o)| {
                 record::arguments(said, &self.run.summary.stages[*at].name, o);
             });
