@@ -7,6 +7,7 @@ use report::{SegmentKind, StaticText};
 use crate::intent::Intent;
 use crate::reading::Reading;
 use crate::subject::Subject;
+use crate::vocabulary::texts;
 use crate::word::{Cue, Quantity, Thing, Word};
 use crate::{Asked, record};
 
@@ -34,7 +35,7 @@ const SPOKEN: &[(Word, &[&str])] = &[
     (Of(&book::WAVES), &["as many vertices as tokens", "as many tasks as", "令牌数的", "槽位数的", "wave", "波"]),
     (Of(&book::PLANNED), &["ran to", "运行到结束"]),
     (SparkJob, &[]),
-    (Of(&book::TOKENS), &["token", "slot", "core", " au", "令牌", "槽", "核"]),
+    (Of(&book::TOKENS), &["core", "核"]),
     (Passed, &["takes in", "读入", "各输入", "fewer", "as many", "lost"]),
     (Arrived, &["registered", "就绪"]),
     (Who, &["submi", "提交", "process", "reduc", "executor", "exception", "异常", "run by", "运行"]),
@@ -81,16 +82,16 @@ impl Word {
     fn is_in(&self, answer: &str) -> bool {
         let has = |text: &str| answer.contains(&text.to_lowercase());
         match self {
-            Of(measure) if !SPOKEN.iter().any(|(spoken, _)| spoken == self) => {
+            Of(measure) => {
                 let title = measure.title.en.split(' ').filter(|word| word.len() > 3);
-                let words = measure
-                    .words
-                    .zh
-                    .split('|')
-                    .chain(measure.words.en.split('|'));
+                let words = texts(measure.words.zh, measure.words.en);
                 let words = words.map(|word| word.trim().trim_end_matches('*'));
-                let names = title.chain([measure.title.zh]).chain(words);
-                names.into_iter().any(|name| !name.is_empty() && has(name))
+                let spoken = SPOKEN.iter().find(|(spoken, _)| spoken == self);
+                let spoken = spoken
+                    .into_iter()
+                    .flat_map(|(_, texts)| texts.iter().copied());
+                let mut names = title.chain([measure.title.zh]).chain(words).chain(spoken);
+                names.any(|name| !name.is_empty() && has(name))
             }
             Time => has_number(answer, &TIMES),
             Number => answer.contains(|c: char| c.is_ascii_digit()) || has("none") || has("没有"),
@@ -325,7 +326,7 @@ pub(crate) fn has_unknown(run: &Asked<'_>, intent: &Intent, answer: &str) -> boo
     let parts = clauses.map(unknown);
     let mut known = parts.filter(|(is_known, _)| *is_known).peekable();
     let spoken = answer.to_lowercase();
-    let is_left = |word: &&String| is_weighty(word) && is_left(run, answer, word);
+    let is_left = |word: &&String| is_left(run, answer, word);
     let has_hint = intent
         .text
         .split(|c: char| !c.is_ascii_alphanumeric())

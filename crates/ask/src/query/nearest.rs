@@ -1,7 +1,7 @@
 //! Answers a question that no parse covers with the records of the run nearest to it, and names the words that none covers.
 
 use report::measure::{Entity, Measure, Unit, book};
-use report::text;
+use report::{SegmentKind, text};
 use runs::OperatorSummary;
 
 use super::{Query, cover, passed};
@@ -45,19 +45,32 @@ pub(crate) fn answer(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) -> b
         return false;
     }
     let begun = said.len();
-    let is_place = |s: &&Subject| matches!(s, Subject::Stage(_) | Subject::Operator(..));
+    let is_place = |s: &&Subject| {
+        matches!(
+            s,
+            Subject::Stage(_) | Subject::Operator(..) | Subject::Lines(..)
+        )
+    };
     let places = intent.subjects.iter().filter(is_place);
     places
         .filter(|_| intent.asks_why())
         .for_each(|subject| overview(said, run, subject, intent));
     if said.len() > begun {
-        return true;
+        let is_foreign = cover::missing(run, intent, &said.text()).is_most;
+        if is_foreign {
+            said.truncate(begun);
+        }
+        return !is_foreign;
     }
     query.tell_named(said);
-    query.tell_measures(said);
+    let names_setting = intent.reading.settings().next().is_some();
+    if !names_setting || said.len() == begun {
+        query.tell_measures(said);
+    }
     query.records(said);
     names.iter().for_each(|name| mention::say(said, run, name));
-    if query.is_whole() && (said.len() == begun || !query.has(Number)) {
+    let is_whole = intent.subjects == [Subject::Job];
+    if is_whole && (said.len() == begun || !query.has(Number)) {
         verdict::causes(said, run, intent);
         verdict::remedy(said, run, intent);
     }
@@ -188,7 +201,9 @@ impl Query<'_> {
         }
         let stage = self.stages().next();
         let kinds = intent.asked.iter().filter_map(|q| kind(*q));
-        let kinds = kinds.filter(|kind| time::seconds_of(run, *kind, stage) > 0.0);
+        let is_other = self.has(Place) || self.has(Key) || self.names(Thing::Column);
+        let has_some = |kind: &SegmentKind| time::seconds_of(run, *kind, stage) > 0.0;
+        let kinds = kinds.filter(|kind| !is_other && has_some(kind));
         kinds.for_each(|kind| time::time_of(said, run, kind, stage));
         // "what is exit code 50?"
         let codes = intent.reading.left.iter().chain(&intent.names);
