@@ -35,7 +35,7 @@ advice! { fn lasting_cache() = Rewrite, Gain::Whole, "spark cache does not fit s
 }
 
 advice! { fn narrow_cache() = Rewrite, Gain::Whole, "spark columns of a cache select parquet";
-    title("只缓存要读的列，或不缓存", "cache only the columns that are read, or nothing");
+    title("只缓存要读的列，或不缓存", "cache only the columns that are read, or drop the cache");
     step("在 cache() 之前用 select(…) 选出查询要读的列", "select(…) the columns that the queries read before cache()");
     step("查询只读几列时不要缓存：Parquet 和 ORC 可以单独读取这几列", "don't cache for queries of few columns: Parquet and ORC can read these columns alone");
     pro("读取和保存的数据少得多", "much less is read and kept");

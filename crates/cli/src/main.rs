@@ -44,21 +44,16 @@ fn main() -> ExitCode {
 }
 
 /// Has a write beyond the limit of a file's size (`ulimit -f`) fail with an error, which is reported like a full disk,
-/// where the signal would end the process. A handler stays for as long as the process.
-#[cfg(target_os = "linux")]
+/// where the signal would end the process.
+#[cfg(unix)]
 fn keep_large_writes_errors() {
-    use tokio::signal::unix::{SignalKind, signal};
     const SIGXFSZ: i32 = 25;
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_io()
-        .build();
-    if let Ok(runtime) = runtime {
-        let _guard = runtime.enter();
-        let _ = signal(SignalKind::from_raw(SIGXFSZ));
-    }
+    let noted = std::sync::Arc::default();
+    // without a handler, the signal keeps its usual effect
+    let _ = signal_hook::flag::register(SIGXFSZ, noted);
 }
 
-#[cfg(not(target_os = "linux"))]
+#[cfg(not(unix))]
 fn keep_large_writes_errors() {}
 
 /// Runs a command, or, within the limits of a worker, works for another process that runs it.

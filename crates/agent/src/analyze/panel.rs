@@ -256,11 +256,11 @@ fn merge(program: Vec<Conclusion>, answer: &mut Answer, language: Language) {
         let remark = match agrees {
             true => text!(
                 "{title}：模型的选择与程序一致，没有站得住的补充",
-                "{title}: the model chose as the program did and added nothing that stands"
+                "{title}: the model chose as the program did, and its additions were not confirmed"
             ),
             false => text!(
                 "{title}：模型没有给出站得住的补充，采用程序的结论",
-                "{title}: the model added nothing that stands; this is the program's conclusion"
+                "{title}: no addition of the model was confirmed; this is the program's conclusion"
             ),
         };
         if !adds {

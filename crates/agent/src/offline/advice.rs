@@ -122,7 +122,7 @@ fn nothing_to_do(input: &StepInput) -> String {
     let text = match found.verdict {
         Verdict::Healthy => text!(
             "作业运行正常，无需修改。",
-            "The job is healthy; nothing needs to change."
+            "The job is healthy; no change is needed."
         ),
         _ if !absent.is_empty() => text!(
             "先补充下列文件再分析一次：{absent}。",

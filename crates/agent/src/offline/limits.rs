@@ -29,7 +29,7 @@ const WORDS: Phrases = phrases! {
     "sizing.stored_bytes_per_vertex" "通常每个顶点从存储读取约 {n}", "a vertex usually reads about {n} from storage";
     "sizing.heavy_bytes_per_vertex" "每个顶点从交换读取超过 {n}", "a vertex reads more than {n} from an exchange";
     "sizing.heavy_stored_bytes_per_vertex" "每个顶点从存储读取超过 {n}", "a vertex reads more than {n} from storage";
-    "join_explosion.min_factor" "连接输出的行数至少是较大一侧的 {n}", "the join puts out at least {n} the rows of its larger side";
+    "join_explosion.min_factor" "连接输出的行数至少是较大一侧的 {n}", "the join produces at least {n} the rows of its larger side";
     "small_files.max_bytes" "文件平均小于 {n}", "the files are smaller than {n} on average";
     "tiny_vertices.min_start_share" "启动至少占顶点时间的 {n}", "start-up takes at least {n} of the time of a vertex";
     "tiny_vertices.min_waves" "顶点至少分 {#} 批运行", "the vertices run in at least {#} waves";

@@ -69,7 +69,7 @@ fn classification_text(input: &StepInput) -> String {
         ),
         Verdict::Healthy => text!(
             "所有适用的规则都有数据可查，没有发现性能问题。",
-            "Every rule that applies had its facts, and none of them shows a problem."
+            "Every rule that applies had its facts, and no rule shows a problem."
         ),
         Verdict::InsufficientInformation => text!(
             "目前的信息不足以判断问题类别，缺少的信息见 THINK 4。",

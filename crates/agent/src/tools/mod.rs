@@ -74,7 +74,7 @@ macro_rules! tools {
 
 tools! {
     Nothing "list_files" "作业目录中的文件：大小、内容、是否已读。",
-        "Files of the job folder: size, what they hold, whether they have been read.";
+        "Files of the job folder: size, content, whether they have been read.";
     Files "read_files" "用解析器读取作业目录中的文件，每轮最多三个，最重要的在前。`file` 是列表中的文件名；`part` 为阶段、算子、表或类的名称、原文的行号（如 `120-180`）、表示从头给出原文的 `raw`，或表示全部内容摘要的 null；`reason` 是它能判定什么。",
         "Reads files of the job folder through their parsers, at most three a turn, most important first. `file` is a listed name; `part` the name of a stage, operator, table or class, lines of the text such as `120-180`, `raw` for the text from its beginning, or null for a digest of all; `reason` what it would decide.";
     Argument "analyze_script" "脚本的语句、提示和数据流；参数：行号（如 12-18）或行集，留空表示全部。",

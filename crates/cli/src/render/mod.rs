@@ -91,7 +91,7 @@ pub(crate) fn prompt(p: &Preview, before: Option<&Preview>) -> String {
     if same > 0 {
         let as_before = report::say!(
             "（前 {same} 行与上一步相同）",
-            "(the first {same} lines are those of the step before)"
+            "(the first {same} lines are the same as in the step before)"
         );
         out.push_str(&format!("{as_before}\n"));
     }

@@ -34,7 +34,7 @@ pub(super) fn remark(view: &View<'_>) -> Option<Text> {
         ),
         Pace::Backlog => text!(
             "流在处理积压的数据：{count} 个微批次一个接一个地运行，每个约 {each}",
-            "the stream works off what is there: {count} micro-batches follow each other without a pause, about {each} each",
+            "the stream works off the waiting data: {count} micro-batches follow each other without a pause, about {each} each",
             each = Seconds(each),
         ),
     };

@@ -98,7 +98,7 @@ impl<'a> Usage<'a> {
                 used = Bytes(self.used),
             ),
             evidence: self.evidence(view, app),
-            method: "memory of an executor, less what its tasks and cached data use",
+            method: "memory of an executor, less the memory that its tasks and cached data use",
             strength: 0.7,
             ..Symptom::default()
         }

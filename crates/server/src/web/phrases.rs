@@ -68,7 +68,7 @@ const PHRASES: Phrases = phrases! {
     "search_knowledge" "搜索经验库", "Search the knowledge base";
     "query_example" "例如：连接键倾斜", "For example: hot key in a join";
     "search" "搜索", "Search";
-    "nothing_fits" "知识库中没有合适的内容，以下仅是最接近的段落。", "Nothing in the knowledge base fits well; these passages are only the nearest.";
+    "nothing_fits" "知识库中没有合适的内容，以下仅是最接近的段落。", "No page of the knowledge base fits well; these passages are only the nearest.";
     "nothing_found" "没有找到任何内容。", "Nothing found.";
     "weak" "弱匹配", "weak match";
     "in_context" "查看上下文", "Show in context";
