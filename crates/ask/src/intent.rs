@@ -71,15 +71,7 @@ impl Intent {
         }
         let mut causes = causes(&reading, &asked);
         causes.extend(is_of_attempts.then_some(Cause::VertexRetries));
-        let subjects = Place {
-            named: &named,
-            reading: &reading,
-            asked: &asked,
-            measures: &measures,
-            before,
-            known: &known,
-        }
-        .subjects();
+        let subjects = subjects(&named, &reading, (&asked, &measures), before, &known);
         let chooses = reading.has(Word::Which) && !asked.contains(&Quantity::Place);
         Intent {
             is_open: reading.shows_any(&[Cue::Open, Cue::Why])
@@ -171,98 +163,80 @@ fn continued(mut named: Named, before: &[String], known: &Known<'_>) -> Named {
     }
 }
 
-/// A question whose names and quantities are known.
-#[derive(Clone, Copy)]
-struct Place<'r> {
-    named: &'r Named,
-    reading: &'r Reading,
-    asked: &'r [Quantity],
-    measures: &'r [&'static Measure],
-    before: &'r [String],
-    known: &'r Known<'r>,
+/// The parts of the run that a question is about: the named ones, those of the questions before it, or the job.
+fn subjects(
+    named: &Named,
+    reading: &Reading,
+    (asked, measures): (&[Quantity], &[&'static Measure]),
+    before: &[String],
+    known: &Known<'_>,
+) -> Vec<Subject> {
+    let run = known.run;
+    let mut subjects = named.subjects.clone();
+    let has = |quantity| asked.contains(&quantity);
+    if !reading.shows(Cue::Why) && !has(Quantity::Remedy) {
+        let keys = reading.settings();
+        let keys = keys.filter(|key| run.summary.settings.contains_key(*key));
+        subjects.extend(keys.map(|key| Subject::Setting(key.to_owned())));
+    }
+    let of_job = |m: &&Measure| OF_JOB.contains(m);
+    let is_open = subjects.is_empty()
+    && named.unknown.is_empty()
+    && !reading.shows(Cue::Job)
+    && !measures.iter().any(of_job)
+    && !reading.names_another()
+    // "how many rows in all?" is about the job
+    && !reading.has(Word::Sum);
+    if is_open {
+        subjects = before_it(reading, (asked, measures), before, known);
+    }
+    if subjects.is_empty() {
+        subjects.push(Subject::Job);
+    }
+    // Every part belongs to the job, so the job is a subject only on its own.
+    if subjects.len() > 1 {
+        subjects.retain(|s| *s != Subject::Job);
+    }
+    subjects.truncate(MOST);
+    subjects
 }
 
-impl Place<'_> {
-    /// The parts of the run that a question is about: the named ones, those of the questions before it, or the job.
-    fn subjects(self) -> Vec<Subject> {
-        let Place {
-            named,
-            reading,
-            asked,
-            measures,
-            ..
-        } = self;
-        let run = self.known.run;
-        let mut subjects = named.subjects.clone();
-        let has = |quantity| asked.contains(&quantity);
-        if !reading.shows(Cue::Why) && !has(Quantity::Remedy) {
-            let keys = reading.settings();
-            let keys = keys.filter(|key| run.summary.settings.contains_key(*key));
-            subjects.extend(keys.map(|key| Subject::Setting(key.to_owned())));
-        }
-        let of_job = |m: &&Measure| OF_JOB.contains(m);
-        let is_open = subjects.is_empty()
-        && named.unknown.is_empty()
-        && !reading.shows(Cue::Job)
-        && !measures.iter().any(of_job)
-        && !reading.names_another()
-        // "how many rows in all?" is about the job
-        && !reading.has(Word::Sum);
-        if is_open {
-            subjects = self.before_it();
-        }
-        if subjects.is_empty() {
-            subjects.push(Subject::Job);
-        }
-        // Every part belongs to the job, so the job is a subject only on its own.
-        if subjects.len() > 1 {
-            subjects.retain(|s| *s != Subject::Job);
-        }
-        subjects.truncate(MOST);
-        subjects
+/// The subjects that a question without any takes from the questions before it; "this stage" is the stage of the main finding.
+fn before_it(
+    reading: &Reading,
+    (asked, measures): (&[Quantity], &[&'static Measure]),
+    before: &[String],
+    known: &Known<'_>,
+) -> Vec<Subject> {
+    let asks_any = !asked.is_empty() || !measures.is_empty();
+    let only_measures = asks_any && asked.iter().all(|q| q.is_measure());
+    let names_cause = !reading.causes().is_empty();
+    let continues = only_measures && !names_cause && reading.continues();
+    // "which line threw, and what was it?" explains its own pronoun
+    let points_back = reading.points_back() && !asked.contains(&Quantity::Place);
+    let of_job = [SegmentKind::Compile, SegmentKind::Queue].map(Quantity::Segment);
+    let is_of_job = asked.iter().any(|q| of_job.contains(q));
+    let mut subjects = Vec::new();
+    if reading.compares_unnamed() {
+        subjects.extend(last_two(before, known));
     }
-
-    /// The subjects that a question without any takes from the questions before it; "this stage" is the stage of the main finding.
-    fn before_it(self) -> Vec<Subject> {
-        let Place {
-            reading,
-            asked,
-            measures,
-            before,
-            known,
-            ..
-        } = self;
-        let asks_any = !asked.is_empty() || !measures.is_empty();
-        let only_measures = asks_any && asked.iter().all(|q| q.is_measure());
-        let names_cause = !reading.causes().is_empty();
-        let continues = only_measures && !names_cause && reading.continues();
-        // "which line threw, and what was it?" explains its own pronoun
-        let points_back = reading.points_back() && !asked.contains(&Quantity::Place);
-        let of_job = [SegmentKind::Compile, SegmentKind::Queue].map(Quantity::Segment);
-        let is_of_job = asked.iter().any(|q| of_job.contains(q));
-        let mut subjects = Vec::new();
-        if reading.compares_unnamed() {
-            subjects.extend(last_two(before, known));
-        }
-        if subjects.is_empty() && !is_of_job && (points_back || continues) {
-            subjects.extend(earlier(before, known, known.run));
-        }
-        // "what should I change?" after "what is F2?"
-        let last = &before[before.len().saturating_sub(1)..];
-        if subjects.is_empty() && !last.is_empty() && !names_cause {
-            let of_finding =
-                |s: &Subject| matches!(s, Subject::Finding(_) | Subject::Suggestion(_));
-            subjects.extend(
-                earlier(last, known, known.run)
-                    .into_iter()
-                    .filter(of_finding),
-            );
-        }
-        if subjects.is_empty() && reading.shows(Cue::ThisStage) {
-            subjects.extend(known.run.suspect().map(Subject::Stage));
-        }
-        subjects
+    if subjects.is_empty() && !is_of_job && (points_back || continues) {
+        subjects.extend(earlier(before, known, known.run));
     }
+    // "what should I change?" after "what is F2?"
+    let last = &before[before.len().saturating_sub(1)..];
+    if subjects.is_empty() && !last.is_empty() && !names_cause {
+        let of_finding = |s: &Subject| matches!(s, Subject::Finding(_) | Subject::Suggestion(_));
+        subjects.extend(
+            earlier(last, known, known.run)
+                .into_iter()
+                .filter(of_finding),
+        );
+    }
+    if subjects.is_empty() && reading.shows(Cue::ThisStage) {
+        subjects.extend(known.run.suspect().map(Subject::Stage));
+    }
+    subjects
 }
 
 /// The question without "besides …", and the causes that are named there.
@@ -402,7 +376,7 @@ fn asked(reading: &Reading, measures: &[&'static Measure]) -> Vec<Quantity> {
     asked.retain(|q| match q {
         Quantity::Duration | Quantity::Share => !measures.iter().any(is_time),
         Quantity::Reason => !counts_losses,
-        Quantity::Single => reading.shows(Cue::Stage) && !reading.shows(Cue::About),
+        Quantity::Single => reading.shows(Cue::Stage) && !reading.has(Word::Mean),
         _ => true,
     });
     // "Why does it spill?" asks for the cause; "how long does it sort?" for a time.

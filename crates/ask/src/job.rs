@@ -8,8 +8,7 @@ use crate::Asked;
 use crate::amount::AMOUNTS;
 use crate::intent::{Intent, kind};
 use crate::said::{Said, names};
-use crate::word::Quantity;
-use crate::word::{Cue, Thing, Word};
+use crate::word::{Cue, Quantity, Thing, Word};
 use crate::{column, found, rank, setting, thing, time, verdict};
 use runs::{InputSummary, StageSummary};
 

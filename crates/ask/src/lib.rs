@@ -1,7 +1,7 @@
 //! Answers a question about a run from the run's measurements.
 //!
-//! `intent` reads the question: the parts of the run (`names`, the run's own), and the quantities and measures (`wording`, using
-//! the `phrases` of users and the words of the book of measures). Each subject has a module that states its measurements with the
+//! `reading` finds the words of the `vocabulary` in a question, and `intent` what they ask for: the parts of the run (`names`, the
+//! run's own), the quantities and the measures. Each subject has a module that states its measurements with the
 //! evidence; `verdict` states the conclusions of the rules; `terms` defines words. If a question can't be understood, the answer
 //! says so and lists supported questions. Knows no LLM and no store.
 

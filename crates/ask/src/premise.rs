@@ -9,8 +9,7 @@ use crate::intent::{Intent, kind};
 use crate::reading::Reading;
 use crate::said::Said;
 use crate::subject::Subject;
-use crate::word::Quantity;
-use crate::word::{Cue, Thing, Word};
+use crate::word::{Cue, Quantity, Thing, Word};
 use crate::{Asked, goal, rank, record, time, verdict};
 
 /// Trouble by its causes, its measures and their largest values without that trouble.

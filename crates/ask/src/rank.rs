@@ -8,7 +8,7 @@ use crate::intent::Intent;
 use crate::said::{Said, names};
 use crate::stage::{findings, judge};
 use crate::subject::Subject;
-use crate::word::Cue;
+use crate::word::{Cue, Word};
 use crate::{Asked, found, origin, record};
 use runs::{EdgeSummary, StageSummary};
 
@@ -283,6 +283,10 @@ pub(crate) fn compare(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) {
     let is_general = measures.is_empty();
     if is_general {
         slower(said, a, b);
+        let spans = a.get(&book::SPAN).zip(b.get(&book::SPAN));
+        if let (Some((x, y)), true) = (spans, intent.reading.has(Word::Most)) {
+            said.affirm(x > y);
+        }
         measures.extend(COMPARED);
     }
     let (mut ids, mut shown) = (Vec::new(), Vec::new());

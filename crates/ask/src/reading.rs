@@ -242,7 +242,8 @@ impl Reading {
     /// Settings that are named.
     pub(crate) fn settings(&self) -> impl Iterator<Item = &'static str> {
         // "how many executors, and how much memory does each have?"
-        let is_memory = self.shows(Cue::Executor) && self.shows(Cue::Memory);
+        let is_memory =
+            self.shows(Cue::Executor) && self.has(Resource(crate::wanted::Resource::Memory));
         let memory = "spark.executor.memory";
         let of = |word: &Word| match word {
             Setting(key) => Some(*key),
@@ -265,7 +266,8 @@ impl Reading {
 
     /// Whether it is about waiting for shuffled data.
     pub(crate) fn waits_for_shuffle(&self) -> bool {
-        self.has(Named(&book::FETCH_WAIT)) || self.shows(Cue::Waits) && self.shows(Cue::Shuffle)
+        self.has(Named(&book::FETCH_WAIT))
+            || self.shows(Cue::Waits) && self.has(Takes(SegmentKind::Exchange))
     }
 
     /// Causes that are named, by a group or by their title.

@@ -8,8 +8,7 @@ use report::{Text, text};
 use crate::column::{self, evidence_of_input, values};
 use crate::intent::Intent;
 use crate::said::Said;
-use crate::word::Quantity;
-use crate::word::{Thing, Word};
+use crate::word::{Quantity, Thing, Word};
 use crate::{Asked, found, record, stage, verdict};
 use runs::InputSummary;
 

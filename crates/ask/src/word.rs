@@ -216,15 +216,12 @@ pub(crate) enum Cue {
     /// A superlative is one of stages.
     OfStage,
     Stage,
-    About,
     Later,
     /// All things in their order.
     Order,
     Driver,
-    Memory,
     Executor,
     Waits,
-    Shuffle,
     WhichKey,
     /// The key of something.
     KeyOf,

@@ -114,6 +114,12 @@ impl Query<'_> {
             let [(one, a, x), (other, b, y)] = *pair else {
                 continue;
             };
+            // "does SV2 read more than SV1?"
+            if self.subjects.len() == 2 && one.name != other.name {
+                let is_first = self.names_first(one);
+                let is_more = if x > y { is_first } else { !is_first };
+                said.affirm(x != y && is_more != self.has(Word::Least));
+            }
             let label = |row: &Row<'_>, measure: &'static Measure| match one.name == other.name {
                 true => measure.title(vertex),
                 false => text!("{name}", "{name}", name = row.name),
@@ -121,6 +127,15 @@ impl Query<'_> {
             if a.unit == b.unit {
                 apart(said, [label(one, a), label(other, b)], [x, y], a, vertex);
             }
+        }
+    }
+
+    /// Whether the question names a thing before the others.
+    fn names_first(&self, row: &Row<'_>) -> bool {
+        match self.subjects.first() {
+            Some(Subject::Stage(at)) => row.stage == Some(*at),
+            Some(Subject::Input(at)) => self.run.summary.inputs[*at].name == row.name,
+            _ => false,
         }
     }
 
