@@ -106,6 +106,11 @@ impl Intent {
         self.reading.shows(Cue::Why)
     }
 
+    /// Times in it, in seconds.
+    pub(crate) fn durations(&self) -> Vec<f64> {
+        goal::durations(&self.text)
+    }
+
     /// Whether yes or no would answer it.
     pub(crate) fn is_polar(&self) -> bool {
         self.reading.is_polar()

@@ -1,14 +1,16 @@
 //! Yes or no, where the records decide a question.
 
+use job::script::hints;
 use report::measure::{Measure, book};
 use report::{Cause, JobState, ProblemType, RuleResult, Verdict, text};
 
 use crate::intent::Intent;
 use crate::said::Said;
 use crate::subject::Subject;
-use crate::word::Word::*;
-use crate::word::{Cue, Quantity};
+use crate::word::Word::{self, *};
+use crate::word::{Cue, Quantity, Thing};
 use crate::{Asked, stage};
+use runs::ExecutorSummary;
 
 /// Trouble that a stage has or has not.
 const TROUBLE: [&Measure; 5] = [
@@ -47,14 +49,29 @@ fn decide(run: &Asked<'_>, intent: &Intent) -> Option<bool> {
     if reading.has_any(&is_other)
         || reading.shows(Cue::Would)
         || intent.asks(Quantity::Bound)
+        // "did the retry succeed?"
+        || intent.asks(Quantity::Remedy) && !intent.asks(Quantity::Verdict)
         || !intent.subjects.iter().all(is_about)
         || !intent.unknown.is_empty()
+        || names_hint(intent)
     {
         return None;
+    }
+    if reading.has(Lost) && reading.has(Noun(Thing::Executor)) {
+        let executors = &run.summary.executors;
+        let is_lost = |e: &ExecutorSummary| e.values.get(&book::EXECUTOR_LOST).is_some();
+        return (!executors.is_empty()).then(|| executors.iter().any(is_lost));
     }
     of_measures(run, intent)
         .or_else(|| of_causes(run, intent))
         .or_else(|| of_verdict(run, intent))
+}
+
+/// Whether it names a hint: "SKEWJOIN" is no skew.
+fn names_hint(intent: &Intent) -> bool {
+    let words = intent.text.split(|c: char| !c.is_ascii_alphanumeric());
+    let mut long = words.filter(|word| word.len() > 4);
+    long.any(|word| hints::find(&word.to_uppercase()).is_some())
 }
 
 /// Whether any vertex of the meant stages failed or spilled.
@@ -128,7 +145,9 @@ fn of_verdict(run: &Asked<'_>, intent: &Intent) -> Option<bool> {
             JobState::Cancelled | JobState::Unknown => None,
         };
     }
-    if !intent.asks(Quantity::Verdict) || !intent.measures.is_empty() {
+    let is_plain = |w: &Word| matches!(w, Filler | Other | Number | Each | Noun(Thing::Stage));
+    let is_plain = intent.reading.words.iter().all(is_plain);
+    if !intent.asks(Quantity::Verdict) || !intent.measures.is_empty() || !is_plain {
         return None;
     }
     let is_problem = match (&intent.subjects[..], run.report.verdict) {

@@ -10,7 +10,7 @@ use crate::reading::Reading;
 use crate::said::Said;
 use crate::subject::Subject;
 use crate::word::{Cue, Quantity, Thing, Word};
-use crate::{Asked, goal, rank, record, time, verdict};
+use crate::{Asked, rank, record, time, verdict};
 
 /// Trouble by its causes, its measures and their largest values without that trouble.
 type Trouble = (fn(Cause) -> bool, &'static [&'static Measure], f64);
@@ -272,7 +272,7 @@ fn number(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) {
         _ => return,
     };
     let numbers: Vec<f64> = intent.reading.numbers().collect();
-    let durations = goal::durations(&intent.text);
+    let durations = intent.durations();
     let counts = intent.measures.iter().copied();
     let counts = counts.filter(|m| matches!(m.unit, Unit::Vertices | Unit::Tokens));
     let mut stated: Vec<(&Measure, &[f64], f64)> = counts.map(|m| (m, &numbers[..], 1.0)).collect();

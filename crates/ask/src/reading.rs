@@ -242,8 +242,9 @@ impl Reading {
     /// Settings that are named.
     pub(crate) fn settings(&self) -> impl Iterator<Item = &'static str> {
         // "how many executors, and how much memory does each have?"
-        let is_memory =
-            self.shows(Cue::Executor) && self.has(Resource(crate::wanted::Resource::Memory));
+        let is_memory = self.shows(Cue::Executor)
+            && self.has(Resource(crate::wanted::Resource::Memory))
+            && !self.has_any(&[Most, Mean]);
         let memory = "spark.executor.memory";
         let of = |word: &Word| match word {
             Setting(key) => Some(*key),

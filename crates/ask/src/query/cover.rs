@@ -177,8 +177,9 @@ pub(crate) struct Missing {
     pub(crate) is_most: bool,
 }
 
-/// Bytes of an unknown word that may be of weight.
+/// Bytes of an unknown word that may be of weight, and of one that a longer word may have by chance.
 const LETTERS: usize = 4;
+const SHORT: usize = 4;
 
 /// Whether an unknown word is more than one Chinese character, which often is a part of an ordinary word.
 fn is_weighty(word: &str) -> bool {
@@ -198,7 +199,7 @@ pub(crate) fn missing(run: &Asked<'_>, intent: &Intent, answer: &str) -> Missing
     let unknown = unknown(reading.text()).1.into_iter();
     let unknown =
         unknown.filter(|word| word.len() >= LETTERS && is_weighty(word) && !is_record(word));
-    pieces.extend(unknown.filter(|word| is_left(run, answer, word)));
+    pieces.extend(unknown.filter(|word| is_left(run, intent, answer, word)));
     let is_there = |name: &str| answer.contains(name);
     for subject in &intent.subjects {
         let (name, is_told) = match subject {
@@ -228,11 +229,27 @@ pub(crate) fn missing(run: &Asked<'_>, intent: &Intent, answer: &str) -> Missing
 }
 
 /// Whether neither the script nor an answer has an unknown word.
-fn is_left(run: &Asked<'_>, answer: &str, word: &str) -> bool {
+fn is_left(run: &Asked<'_>, intent: &Intent, answer: &str, word: &str) -> bool {
     let script = run.summary.script.as_ref().map_or("", |s| s.text.as_str());
-    let has = |text: &str| text.to_lowercase().contains(word);
+    let is_part = |c: char| c.is_ascii_alphanumeric();
+    let has = |text: &str| {
+        let text = text.to_lowercase();
+        let mut places = text.match_indices(word);
+        places.any(|(at, _)| {
+            let after = &text[at + word.len()..];
+            let tail = &after[..after.len() - after.trim_start_matches(is_part).len()];
+            let is_whole = !text[..at].ends_with(is_part);
+            let is_form = is_whole && matches!(tail, "" | "s" | "es" | "d" | "ed" | "ing");
+            word.len() > SHORT || is_form
+        })
+    };
     let is_number = word.starts_with(|c: char| c.is_ascii_digit());
-    !is_number && !(word.len() > 4 && has(script)) && !has(answer)
+    let is_stated = intent.asks_why() || intent.goal.is_some() || !intent.durations().is_empty();
+    let is_id = intent.reading.has_any(&[Noun(Executor), Noun(Execution)]);
+    word.len() > 1
+        && !(is_number && (is_stated || is_id))
+        && !(word.len() > 4 && has(script))
+        && !has(answer)
 }
 
 /// The phrases of a question that an answer is silent about.
@@ -326,7 +343,7 @@ pub(crate) fn has_unknown(run: &Asked<'_>, intent: &Intent, answer: &str) -> boo
     let parts = clauses.map(unknown);
     let mut known = parts.filter(|(is_known, _)| *is_known).peekable();
     let spoken = answer.to_lowercase();
-    let is_left = |word: &&String| is_left(run, answer, word);
+    let is_left = |word: &&String| is_left(run, intent, answer, word);
     let has_hint = intent
         .text
         .split(|c: char| !c.is_ascii_alphanumeric())

@@ -166,7 +166,10 @@ impl<'a> Query<'a> {
         let is_load = self.scan.has_any(&[In, Out, Rows, Bytes]);
         let is_place = self.names(Thing::Machine) || self.names(Thing::Executor);
         let is_machine = self.names(Thing::Machine) && !self.names(Thing::Executor);
-        let asks = asks || (self.names(Thing::Vertex) && is_place || is_machine) && self.has(Most);
+        // "which machine ran most vertices?" asks for their number
+        let counts = |(_, text): &(_, String)| matches!(text.as_str(), "most" | "more" | "最多");
+        let is_most = self.has(Most) && !self.scan.phrases.iter().any(counts);
+        let asks = asks || (self.names(Thing::Vertex) && is_place || is_machine) && is_most;
         let is_of_stage = self.names(Thing::Stage) && !self.has(Which);
         if !asks || is_load || is_of_stage || self.entity() != Entity::Stage && !is_machine {
             return false;

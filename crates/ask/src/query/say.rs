@@ -257,6 +257,9 @@ impl Query<'_> {
             ));
         }
         let compares = self.scan.has_any(&[Word::Apart, Word::Times]);
+        if let ([first, _], 2) = (&rows[..], self.subjects.len()) {
+            said.affirm(self.names_first(first));
+        }
         if let ([one, other, ..], true) = (&rows[..], compares) {
             let labels = [one, other].map(|row| text!("{name}", "{name}", name = row.name));
             apart(
