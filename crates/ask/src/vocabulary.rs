@@ -342,22 +342,17 @@ pub(crate) struct Phrase {
     pub(crate) is_loose: bool,
 }
 
-/// Measures with the same words.
-static OF_BOOK: LazyLock<Vec<(StaticText, Vec<Word>, Vec<Word>)>> = LazyLock::new(|| {
-    let mut groups: Vec<(StaticText, Vec<Word>, Vec<Word>)> = Vec::new();
-    for measure in book::ALL.iter().copied() {
-        if measure.words.en.is_empty() {
-            continue;
-        }
-        match groups
-            .iter_mut()
-            .find(|(words, ..)| *words == measure.words)
-        {
-            Some((_, of, named)) => {
-                of.push(Of(measure));
-                named.push(Named(measure));
-            }
-            None => groups.push((measure.words, vec![Of(measure)], vec![Named(measure)])),
+/// Measures with the same words: as words of content, and as words that are found anywhere.
+type OfBook = (StaticText, [Vec<Word>; 2]);
+
+static OF_BOOK: LazyLock<Vec<OfBook>> = LazyLock::new(|| {
+    let mut groups: Vec<OfBook> = Vec::new();
+    let named = book::ALL.iter().filter(|m| !m.words.en.is_empty());
+    for measure in named.copied() {
+        let words = [Of(measure), Named(measure)];
+        match groups.iter_mut().find(|(text, _)| *text == measure.words) {
+            Some((_, known)) => known.iter_mut().zip(words).for_each(|(k, w)| k.push(w)),
+            None => groups.push((measure.words, words.map(|word| vec![word]))),
         }
     }
     groups
@@ -373,10 +368,10 @@ const GENERAL: [&Measure; 8] = [
 static PHRASES: LazyLock<HashMap<char, Vec<Phrase>>> = LazyLock::new(|| {
     let own = WORDS.iter().map(|(words, zh, en)| (*words, *zh, *en));
     let is_general = |words: &StaticText| GENERAL.iter().any(|m| m.words == *words);
-    let of_book = OF_BOOK.iter().filter(|(words, ..)| !is_general(words));
-    let of_book = of_book.map(|(text, words, _)| (&words[..], text.zh, text.en));
+    let of_book = OF_BOOK.iter().filter(|(words, _)| !is_general(words));
+    let of_book = of_book.map(|(text, [words, _])| (&words[..], text.zh, text.en));
     let named = OF_BOOK.iter();
-    let named = named.map(|(text, _, words)| (&words[..], text.zh, text.en));
+    let named = named.map(|(text, [_, words])| (&words[..], text.zh, text.en));
     let mut phrases: HashMap<char, Vec<Phrase>> = HashMap::new();
     for (words, zh, en) in own.chain(of_book).chain(named) {
         for text in texts(zh, en) {

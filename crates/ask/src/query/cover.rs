@@ -2,10 +2,11 @@
 
 use job::script::hints;
 use report::measure::book;
-use report::{SegmentKind, StaticText};
+use report::{SegmentKind, StaticText, text};
 
 use crate::intent::Intent;
 use crate::reading::Reading;
+use crate::said::{Said, names};
 use crate::subject::Subject;
 use crate::vocabulary::texts;
 use crate::word::{Cue, Quantity, Thing, Word};
@@ -225,6 +226,23 @@ pub(crate) fn missing(run: &Asked<'_>, intent: &Intent, answer: &str) -> Missing
     Missing {
         is_most: pieces.len() > covered,
         pieces,
+    }
+}
+
+/// Names the words of a question that its answer does not cover, before the answer.
+pub(crate) fn admit(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) {
+    let missing = missing(run, intent, &said.text()).pieces;
+    let language = said.language();
+    let quoted = |[open, close]: [&str; 2]| {
+        let pieces = missing.iter().map(|piece| format!("{open}{piece}{close}"));
+        names(&pieces.collect::<Vec<_>>(), language)
+    };
+    let (zh, en) = (quoted(["“", "”"]), quoted(["\"", "\""]));
+    if !missing.is_empty() {
+        said.lead(text!(
+            "没有记录回答{zh}，以下是最接近的记录",
+            "No record answers {en}; the nearest records follow"
+        ));
     }
 }
 

@@ -6,7 +6,7 @@ use runs::OperatorSummary;
 
 use super::{Query, cover, passed};
 use crate::intent::{Intent, kind};
-use crate::said::{Said, names as quoted_names};
+use crate::said::Said;
 use crate::subject::Subject;
 use crate::word::Word::*;
 use crate::word::{Cue, Quantity, Thing, Word};
@@ -55,66 +55,32 @@ pub(crate) fn answer(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) -> b
     places
         .filter(|_| intent.asks_why())
         .for_each(|subject| overview(said, run, subject, intent));
-    if said.len() > begun {
-        let is_foreign = cover::missing(run, intent, &said.text()).is_most;
-        if is_foreign {
-            said.truncate(begun);
-        }
-        return !is_foreign;
-    }
-    query.tell_named(said);
-    let names_setting = intent.reading.settings().next().is_some();
-    if !names_setting || said.len() == begun {
-        query.tell_measures(said);
-    }
-    query.records(said);
-    names.iter().for_each(|name| mention::say(said, run, name));
-    let is_whole = intent.subjects == [Subject::Job];
-    if is_whole && (said.len() == begun || !query.has(Number)) {
-        verdict::causes(said, run, intent);
-        verdict::remedy(said, run, intent);
-    }
-    if said.len() == begun {
-        let asks_nothing = intent.asks_nothing() && !intent.is_polar();
-        let is_told = |s: &&Subject| !matches!(s, Subject::Stage(_)) || asks_nothing;
-        let subjects = query.subjects.iter().filter(is_told);
-        subjects.for_each(|subject| overview(said, run, subject, intent));
+    let is_reason = said.len() > begun;
+    if !is_reason {
+        query.tell(said, &names);
     }
     if said.only_repeats(begun) {
         said.truncate(begun);
     }
     let names_kind = query.scan.words.iter().any(|w| matches!(w, Kind(_)));
     let is_named = intent.subjects != [Subject::Job] || !names.is_empty() || names_kind;
-    let missing = cover::missing(run, intent, &said.text());
-    let is_foreign = said.len() == begun || missing.is_most && !is_named;
-    let lacking = cover::lacking(intent, &said.text());
-    if let Some(amount) = lacking.filter(|_| is_foreign || !is_named) {
+    let is_most = cover::missing(run, intent, &said.text()).is_most;
+    let is_foreign = said.len() == begun || is_most && (is_reason || !is_named);
+    let lacking = cover::lacking(intent, &said.text()).filter(|_| is_foreign || !is_named);
+    if is_foreign || lacking.is_some() {
         said.truncate(begun);
+    }
+    if let Some(amount) = lacking {
         said.say(text!(
             "没有文件给出这里所问的{amount}",
             "No file gives the asked {amount}",
             amount = amount
         ));
-        return true;
     }
-    if is_foreign {
-        said.truncate(begun);
-        return false;
+    if said.len() > begun && !is_reason && lacking.is_none() && !polar::is_decided(run, intent) {
+        cover::admit(said, run, intent);
     }
-    if !missing.pieces.is_empty() && !polar::is_decided(run, intent) {
-        let language = said.language();
-        let quoted = |[open, close]: [&str; 2]| {
-            let pieces = missing.pieces.iter();
-            let pieces: Vec<String> = pieces.map(|p| format!("{open}{p}{close}")).collect();
-            quoted_names(&pieces, language)
-        };
-        let (zh, en) = (quoted(["“", "”"]), quoted(["\"", "\""]));
-        said.lead(text!(
-            "没有记录回答{zh}，以下是最接近的记录",
-            "No record answers {en}; the nearest records follow"
-        ));
-    }
-    true
+    said.len() > begun
 }
 
 /// Whether it asks for the things without a record: "which stages did not spill?".
@@ -170,6 +136,28 @@ fn words_of(measure: &'static Measure) -> Vec<Word> {
 }
 
 impl Query<'_> {
+    /// Says what the question names: settings, times, measures, records, names of the script and causes; else describes its subjects.
+    fn tell(&self, said: &mut Said<'_>, names: &[&str]) {
+        let (run, intent) = (self.run, self.intent);
+        let begun = said.len();
+        self.tell_named(said);
+        if intent.reading.settings().next().is_none() || said.len() == begun {
+            self.tell_measures(said);
+        }
+        self.records(said);
+        names.iter().for_each(|name| mention::say(said, run, name));
+        if intent.subjects == [Subject::Job] && (said.len() == begun || !self.has(Number)) {
+            verdict::causes(said, run, intent);
+            verdict::remedy(said, run, intent);
+        }
+        if said.len() == begun {
+            let asks_nothing = intent.asks_nothing() && !intent.is_polar();
+            let is_told = |s: &&Subject| !matches!(s, Subject::Stage(_)) || asks_nothing;
+            let subjects = self.subjects.iter().filter(is_told);
+            subjects.for_each(|subject| overview(said, run, subject, intent));
+        }
+    }
+
     /// Says the settings, the kinds of time, the causes and the definitions that the question names.
     fn tell_named(&self, said: &mut Said<'_>) {
         const ANSWERS: [Quantity; 7] = [
