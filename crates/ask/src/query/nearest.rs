@@ -296,7 +296,10 @@ impl Query<'_> {
             is_any(|s| matches!(s, Subject::Operator(..))),
         );
         let names_operators = self.keywords().next().is_some() || self.names(Thing::Operator);
+        let names_exchanges = self.names(Thing::Exchange) || self.names(Thing::Partition);
         match entity {
+            // "how many rows in total?" is about the job
+            Entity::Exchange if self.is_whole() => names_exchanges,
             _ if self.is_whole() => names_operators == (entity == Entity::Operator),
             Entity::Operator => operator || stage && names_operators,
             Entity::Stage => stage || operator,
