@@ -13,12 +13,14 @@ use crate::{Asked, stage};
 use runs::ExecutorSummary;
 
 /// Trouble that a stage has or has not.
-const TROUBLE: [&Measure; 5] = [
-    &book::FAILED,
-    &book::REVOKED,
-    &book::ABANDONED,
-    &book::SPILLED,
-    &book::SPILLS,
+#[rustfmt::skip]
+const TROUBLE: [&Measure; 5] = [&book::FAILED, &book::REVOKED, &book::ABANDONED, &book::SPILLED, &book::SPILLS];
+
+/// Causes that are named by their trouble, besides skew.
+#[rustfmt::skip]
+const TROUBLES: [Cause; 9] = [
+    Cause::ExecutorLost, Cause::FetchWait, Cause::HeapPressure, Cause::JoinExplosion, Cause::QueueWait, Cause::SlowMachine,
+    Cause::SmallFiles, Cause::Spill, Cause::VertexRetries,
 ];
 
 /// Says yes or no before the answer to a question that asks for it; nothing if the answer has its own words for it.
@@ -93,24 +95,7 @@ fn of_measures(run: &Asked<'_>, intent: &Intent) -> Option<bool> {
 
 /// Whether the words for a cause name a trouble: "broadcast" and "filter" name a technique.
 fn is_trouble(cause: &Cause) -> bool {
-    use Cause::{
-        ExecutorLost, FetchWait, HeapPressure, JoinExplosion, QueueWait, SlowMachine, SmallFiles,
-        Spill, VertexRetries,
-    };
-    let is_skew = cause.problem_type() == ProblemType::DataSkew;
-    is_skew
-        || matches!(
-            cause,
-            ExecutorLost
-                | FetchWait
-                | HeapPressure
-                | JoinExplosion
-                | QueueWait
-                | SlowMachine
-                | SmallFiles
-                | Spill
-                | VertexRetries
-        )
+    TROUBLES.contains(cause) || cause.problem_type() == ProblemType::DataSkew
 }
 
 /// Whether a rule found a named cause: in the meant stages, if any is named.

@@ -20,6 +20,12 @@ const TOLD: usize = 3;
 /// Things with a sentence of their own.
 const SENTENCES: usize = 2;
 
+/// Quantities of the whole job with an answer of their own.
+#[rustfmt::skip]
+const ANSWERS: [Quantity; 7] = [
+    Quantity::Place, Quantity::Account, Quantity::Stages, Quantity::Cost, Quantity::Inputs, Quantity::Missing, Quantity::Identity,
+];
+
 /// Least weight of a further measure, relative to the best one.
 const ALSO: f64 = 0.8;
 
@@ -160,15 +166,6 @@ impl Query<'_> {
 
     /// Says the settings, the kinds of time, the causes and the definitions that the question names.
     fn tell_named(&self, said: &mut Said<'_>) {
-        const ANSWERS: [Quantity; 7] = [
-            Quantity::Place,
-            Quantity::Account,
-            Quantity::Stages,
-            Quantity::Cost,
-            Quantity::Inputs,
-            Quantity::Missing,
-            Quantity::Identity,
-        ];
         let (run, intent) = (self.run, self.intent);
         if self.is_whole() {
             let known = |key: &&'static str| run.summary.settings.contains_key(*key);
