@@ -153,13 +153,6 @@ fn measures(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) {
     if let Some(queued) = queue {
         said.say_value(&book::QUEUED, queued, run.report.job.label(), run.vertex());
     }
-    if intent.asks_for(&AMOUNTS)
-        && !intent.asks(Quantity::Inputs)
-        && intent.causes.is_empty()
-        && !intent.asks_why()
-    {
-        amounts(said, run, intent);
-    }
     let is_told = |m: &Measure| queue.is_some() && *m == book::WAIT || AMOUNTS.contains(&m);
     let has_sum = intent.asks_for(&rank::SUMS);
     let is_ranked = intent.asks(Quantity::Which) && !has_sum;
@@ -200,25 +193,6 @@ fn widest(said: &mut Said<'_>, run: &Asked<'_>) {
     for measure in SPREAD {
         if let Some(value) = stage.values.value(measure) {
             said.say_value(measure, value, &stage.name, run.vertex());
-        }
-    }
-}
-
-/// Rows and bytes of the inputs or of the outputs.
-fn amounts(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) {
-    if intent.asks_for(&[&book::ROWS_IN, &book::BYTES_READ]) {
-        // without a direction, the inputs are meant
-        return inputs(said, run);
-    }
-    let ends = run.channels().out_of.iter().enumerate();
-    let ends = ends.filter(|(_, readers)| readers.is_empty());
-    for (at, _) in ends.take(SHOWN) {
-        let stage = &run.summary.stages[at];
-        let amounts = intent.measures.iter().filter(|m| AMOUNTS.contains(m));
-        for measure in amounts {
-            if let Some(value) = stage.values.value(measure) {
-                said.say_value(measure, value, &stage.name, run.vertex());
-            }
         }
     }
 }
