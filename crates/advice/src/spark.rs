@@ -118,7 +118,7 @@ advice! { fn no_distinct() = Rewrite, Gain::Whole, "spark distinct dropDuplicate
 
 advice! { fn gather() = Rewrite, Gain::Whole, "spark window without partition by single partition";
     title("不要把所有数据放进一个分区", "don't bring all rows into one partition");
-    step("给窗口加上 PARTITION BY；只要全局分位或排名时用 approx_percentile，或先按范围分区再在各分区内编号", "give the window a PARTITION BY; for global quantiles or ranks use approx_percentile, or range-partition and number within each partition");
+    step("给窗口加上 PARTITION BY；只要全局分位或排名时用 approx_percentile，或先按范围分区再在各分区内编号；编号只要唯一时用 monotonically_increasing_id()", "give the window a PARTITION BY; for global quantiles or ranks use approx_percentile, or range-partition and number within each partition; for ids that only have to be unique, monotonically_increasing_id()");
     step("把 Python 函数移到汇集之前，让所有任务分担", "move Python functions before the gather, where all tasks share them");
     pro("所有核都参与", "all cores take part");
     con("近似函数有误差；分区内编号要再加上前面各分区的行数", "approximations have an error; numbers within partitions need the counts of those before added");
@@ -140,9 +140,10 @@ fn memory(case: &Case<'_>) -> Proposal {
 }
 
 advice! { fn earlier_filter() = Rewrite, Gain::Whole, "spark late filter pushdown join";
-    title("在连接之前过滤", "filter before the join");
+    title("更早过滤", "filter earlier");
     step("把条件写到连接的输入上：a.where(…).join(b.where(…), …)；Spark 不会把它推过全外连接的 coalesce 或不确定的函数", "put the condition on the inputs of the join: a.where(…).join(b.where(…), …); Spark pushes it neither past the coalesce of a full outer join nor past nondeterministic functions");
-    pro("Shuffle、排序和连接的行更少", "fewer rows are shuffled, sorted and joined");
+    step("去重或 Python 函数（applyInPandas、mapInPandas）之后的条件：写到它们的输入上，Spark 不会推过去", "a condition after a deduplication or a Python function (applyInPandas, mapInPandas): put it on their input, since Spark does not push it past them");
+    pro("Shuffle、排序、连接和 Python 处理的行更少", "fewer rows are shuffled, sorted, joined and given to Python");
     con("外连接时确认条件只涉及连接键或保留的一侧", "with an outer join, make sure that the condition is on its keys or on the side that it keeps");
 }
 
@@ -158,6 +159,7 @@ advice! { fn nested_loop() = Rewrite, Gain::Whole, "spark nested loop join condi
     title("给连接一个相等条件", "give the join a condition with an equality");
     step("OR 连起来的相等条件：每个条件一个连接，用 union 合并后去重", "equalities joined by OR: one join for each, then union and distinct");
     step("范围条件（BETWEEN、<、>）：两侧都算出区间的编号（如日期、floor(x / 宽度)），加上编号相等的条件", "ranges (BETWEEN, <, >): compute the number of an interval on both sides, such as the date or floor(x / width), and add its equality");
+    step("NOT IN（子查询）而列可能为空：改用带相等条件的 NOT EXISTS，或先在两侧排除空值", "NOT IN (subquery) on columns that may be null: use NOT EXISTS with equalities, or exclude the nulls of both sides first");
     step("条件中的函数（lower、trim、cast）：先在各侧算成列，再按列相等连接", "functions in the condition (lower, trim, cast): compute them as columns of each side first, and join on their equality");
     pro("只比较键相同的行", "only rows with the same key are compared");
     con("符合多个条件的行会出现多次：合并后要去重", "rows that meet several conditions come several times: remove duplicates after the union");
@@ -298,7 +300,7 @@ advice! { fn compact() = Rewrite, Gain::Whole, "spark small files compact";
 
 advice! { fn driver() = Rewrite, Gain::Whole, "spark driver collect toPandas loop";
     title("把 Driver 里的工作交给 Executor", "let the executors do the driver's work");
-    step("用 groupBy、agg 代替 collect() 或 toPandas() 之后的循环；只看几行时用 limit", "replace loops after collect() or toPandas() by groupBy and agg; use limit to look at a few rows");
+    step("用 groupBy、agg 代替 collect() 或 toPandas() 之后的循环；只看几行时用 limit；文件由 Executor 写（df.write）", "replace loops after collect() or toPandas() by groupBy and agg; use limit to look at a few rows; let the executors write files (df.write)");
     step("循环中每个值一个 Job：改为一个查询处理所有值（groupBy，或与值的列表 Join）；相互独立的动作可由多个线程同时提交", "a loop with a job for each value: make it one query over all values (groupBy, or a join with their list); actions that don't depend on each other can be submitted from several threads");
     step("在循环之外读取一次，并用 schema(…) 给出模式：每次 read 都要列目录和推断模式", "read once, outside of loops, with a stated schema(…): each read lists files and infers the schema again");
     pro("Executor 不再空等", "the executors no longer wait");

@@ -15,7 +15,7 @@ pub(crate) fn advise(case: &Case<'_>) -> Proposal {
     }
     advice! { Rewrite, Gain::Whole, "spark python udf builtin pandas arrow";
         title("用内置函数代替逐行的 Python 函数", "replace the row-wise Python function by built-in ones");
-        step("先找 pyspark.sql.functions 中的等价函数；没有时改写为 pandas_udf（Arrow 批量）", "look for equivalents in pyspark.sql.functions first; else write it as a pandas_udf (batches by Arrow)");
+        step("先找 pyspark.sql.functions 中的等价函数；没有时改写为 pandas_udf（Arrow 批量）；查字典改为与小表广播连接", "look for equivalents in pyspark.sql.functions first; else write it as a pandas_udf (batches by Arrow); look-ups in a dictionary become a broadcast join with a small table");
         step("先过滤和聚合，再调用函数；同样的输入只算一次", "filter and aggregate before calling it; compute equal inputs once");
         pro("数据不再逐行送往 Python", "rows are no longer sent to Python one by one");
         con("要验证新旧结果一致，尤其是空值", "results must be compared, null values above all");
@@ -47,6 +47,7 @@ advice! { pub(crate) fn expression() = Rewrite, Gain::Whole, "spark costly expre
     title("换掉开销高的表达式，或对更少的行计算", "replace the costly expression, or compute it for fewer rows");
     step("正则表达式：去掉嵌套的量词（如 (a+)+），用 startswith、contains、split 代替", "regular expressions: remove nested quantifiers such as (a+)+, use startswith, contains or split instead");
     step("JSON、日期：解析一次并保存结果，不在每个表达式中重复解析", "JSON and dates: parse once and keep the result rather than in each expression");
+    step("成百个 WHEN 或 OR 组成的映射：放进小表并广播连接", "a mapping of hundreds of WHEN or OR: put it into a small table and join it by broadcast");
     step("先用便宜的条件过滤，再计算昂贵的表达式", "filter by cheap conditions before computing expensive ones");
     pro("每行的开销回到通常水平", "the cost per row is back to normal");
     con("要验证新旧结果一致", "results must be compared");

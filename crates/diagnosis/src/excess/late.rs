@@ -1,4 +1,5 @@
-//! Rows that are shuffled and joined, or deduplicated, although a filter after that drops them, on columns that are there before it.
+//! Rows that are shuffled and joined, deduplicated, or given to a Python function, although a filter after that drops them, on columns that are
+//! there before it.
 
 use std::collections::HashSet;
 
@@ -15,14 +16,24 @@ use crate::view::View;
 
 /// Least share of rows that a filter drops for its place to matter.
 pub(super) const MOSTLY_DROPPED: f64 = 0.5;
-/// A filter after a join or a deduplication, the condition that could be earlier, and the share of their rows that it keeps.
+
+/// A filter after a step with many rows, the condition that could be earlier, and the share of the step's rows that it keeps.
 struct Late<'a> {
     filter: &'a SparkNode,
-    of_duplicates: bool,
+    step: Step,
     condition: &'a str,
     kept: f64,
-    /// Stages of the join or the deduplication, and of what writes its shuffles.
+    /// Stages of the step, and of the tasks that write its shuffles.
     stages: HashSet<usize>,
+}
+
+/// A step that a filter could precede.
+#[derive(Clone, Copy)]
+enum Step {
+    Join,
+    Deduplication,
+    /// A Python function of groups or batches of rows.
+    Function,
 }
 
 pub(super) fn excess(unclaimed: &Unclaimed<'_>) -> Option<Excess> {
@@ -40,13 +51,18 @@ pub(super) fn excess(unclaimed: &Unclaimed<'_>) -> Option<Excess> {
     let (worst, dropped) = shares.worst;
     let late = of_stage(worst)?;
     let condition = late.condition;
-    let sentence = match late.of_duplicates {
-        true => text!(
+    let sentence = match late.step {
+        Step::Deduplication => text!(
             "去重之后的过滤 {condition} 去掉 {share} 的行；若重复的行在它的列上相同，可以先过滤",
             "the filter {condition} after a deduplication drops {share} of its rows, and could come before it if duplicates agree in its columns",
             share = Share(dropped),
         ),
-        false => text!(
+        Step::Function => text!(
+            "Python 函数之后的过滤 {condition} 去掉 {share} 的行，而函数的输入有同名的列；若函数原样传递该列，可以先过滤",
+            "the filter {condition} after a Python function drops {share} of its rows, and the function's input has a column of this name; if the function passes it on, filter before it",
+            share = Share(dropped),
+        ),
+        Step::Join => text!(
             "连接之后的过滤 {condition} 去掉 {share} 的行，而它的列在连接之前就有",
             "the filter {condition} after a join drops {share} of its rows, and has its columns before the join",
             share = Share(dropped),
@@ -61,7 +77,7 @@ pub(super) fn excess(unclaimed: &Unclaimed<'_>) -> Option<Excess> {
     );
     let evidence = rows(view, app, late.filter, sentence);
     Some(Excess {
-        method: "time of the join and of the shuffles before it, less the share of rows that the filter drops",
+        method: "time of the step before the filter and of its shuffles, times the share of rows that the filter drops",
         ..shares.excess(Cause::LateFilter, summary, evidence, 0.6)
     })
 }
@@ -83,18 +99,7 @@ fn late_filters(execution: &Execution) -> Vec<Late<'_>> {
     let found = plan.iter().enumerate().filter_map(|(at, filter)| {
         let filter = Some(filter).filter(|f| f.name.trim() == "Filter")?;
         let conditions = conjuncts(filter.text.strip_prefix("Filter ")?).into_iter();
-        let duplicates = first_of_each(plan, at);
-        let (before, condition) = match duplicates {
-            Some(group) => (
-                group,
-                { conditions }.find(|c| is_of_firsts(&plan[group], c))?,
-            ),
-            None => {
-                let (join, functions) = join_below(plan, at)?;
-                let early = |c: &&str| may_precede(plan, join, c, &functions);
-                (join, { conditions }.find(early)?)
-            }
-        };
+        let (step, before, condition) = early(plan, at, conditions)?;
         let rows = plan[before].metric("number of output rows")?;
         let kept = filter.metric("number of output rows")? / rows.max(1.0);
         Some(()).filter(|()| kept <= MOSTLY_DROPPED)?;
@@ -105,13 +110,35 @@ fn late_filters(execution: &Execution) -> Vec<Late<'_>> {
         let stages = shuffles.chain([before]).flat_map(|n| &plan[n].stages);
         Some(Late {
             filter,
-            of_duplicates: duplicates.is_some(),
+            step,
             condition: condition.trim(),
             kept,
             stages: stages.copied().collect(),
         })
     });
     found.collect()
+}
+
+/// The step below a filter that one of its conditions could precede.
+fn early<'a>(
+    plan: &[SparkNode],
+    filter: usize,
+    mut conditions: impl Iterator<Item = &'a str>,
+) -> Option<(Step, usize, &'a str)> {
+    if let Some(step) = opaque_below(plan, filter) {
+        let node = &plan[step];
+        if is_deduplication(node) {
+            let condition = conditions.find(|c| is_of_firsts(node, c))?;
+            return Some((Step::Deduplication, step, condition));
+        }
+        if node.name.contains("InPandas") || node.name.contains("InArrow") {
+            let condition = conditions.find(|c| is_of_arguments(node, c))?;
+            return Some((Step::Function, step, condition));
+        }
+    }
+    let (join, functions) = join_below(plan, filter)?;
+    let condition = conditions.find(|c| may_precede(plan, join, c, &functions))?;
+    Some((Step::Join, join, condition))
 }
 
 /// The join whose rows a node takes, past nodes that pass each row on, with the definitions of columns on the way: Python functions and
@@ -192,19 +219,30 @@ fn may_precede(plan: &[SparkNode], join: usize, condition: &str, functions: &[&s
     both || (of_left && used.is_subset(&left)) || (of_right && used.is_subset(&right))
 }
 
-/// The aggregation below a filter that keeps the first row of each key, as `dropDuplicates` does.
-fn first_of_each(plan: &[SparkNode], filter: usize) -> Option<usize> {
-    let group = opaque_below(plan, filter)?;
-    (plan[group].name.contains("Aggregate") && plan[group].text.contains("first(")).then_some(group)
+/// Whether a node keeps the first row of each key, as `dropDuplicates` does.
+fn is_deduplication(node: &SparkNode) -> bool {
+    node.name.contains("Aggregate") && node.text.contains("first(")
 }
 
 /// Whether a condition needs only columns of the rows that an aggregation keeps.
 fn is_of_firsts(group: &SparkNode, condition: &str) -> bool {
     let firsts = group.text.split("first(").skip(1);
-    let firsts: Vec<&str> = firsts.filter_map(|of| columns_in(of).next()).collect();
+    needs_only(condition, firsts.filter_map(|of| columns_in(of).next()))
+}
+
+/// Whether all columns of a condition have the names of arguments of a Python function.
+fn is_of_arguments(function: &SparkNode, condition: &str) -> bool {
+    let arguments = function.text.split_once('(').map_or("", |(_, rest)| rest);
+    let arguments = arguments.split(')').next().unwrap_or_default();
+    needs_only(condition, columns_in(arguments))
+}
+
+/// Whether a condition excludes more than nulls and has only columns of these names.
+fn needs_only<'a>(condition: &str, names: impl Iterator<Item = &'a str>) -> bool {
+    let names: HashSet<&str> = names.collect();
     let mut used = columns_in(condition).peekable();
     let is_trivial = condition.trim_start_matches('(').starts_with("isnotnull(");
-    !is_trivial && used.peek().is_some() && used.all(|column| firsts.contains(&column))
+    !is_trivial && used.peek().is_some() && used.all(|column| names.contains(column))
 }
 
 fn below(plan: &[SparkNode], node: usize) -> Vec<usize> {
@@ -314,6 +352,22 @@ mod tests {
             };
             let found = late_filters(&execution);
             assert_eq!(found.len() == 1, expected, "{join} {condition} {kept}");
+        }
+    }
+
+    #[test]
+    fn a_filter_is_late_if_the_python_function_before_it_has_its_column() {
+        for (condition, expected) in [("(park#9 = 3)", true), ("(sigma#11 > 2.0)", false)] {
+            let function = "FlatMapGroupsInPandas [turbine#0L], fit(turbine#0L, park#1, power#4)#7, [turbine#8L, park#9, sigma#11]";
+            let plan = vec![
+                node("Filter", &format!("Filter {condition}"), None, 10.0),
+                node("FlatMapGroupsInPandas", function, Some(0), 100.0),
+            ];
+            let execution = Execution {
+                plan,
+                ..Execution::default()
+            };
+            assert_eq!(late_filters(&execution).len() == 1, expected, "{condition}");
         }
     }
 }
