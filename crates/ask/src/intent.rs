@@ -353,6 +353,12 @@ pub(crate) fn asked_and_measures(reading: &Reading) -> (Vec<Quantity>, Vec<&'sta
 fn asked(reading: &Reading, measures: &[&'static Measure]) -> Vec<Quantity> {
     let mut asked = reading.quantities();
     let has = |asked: &[Quantity], quantity| asked.contains(&quantity);
+    if reading.shows(Cue::DataRow) {
+        asked.retain(|q| *q != Quantity::Place);
+        if !has(&asked, Quantity::Reason) {
+            asked.push(Quantity::Reason);
+        }
+    }
     // "Which input is the largest?" is about inputs, "which stages have one task?" is a condition.
     if has(&asked, Quantity::Inputs) || has(&asked, Quantity::Single) {
         asked.retain(|q| !matches!(q, Quantity::Which | Quantity::Stages));

@@ -174,6 +174,8 @@ pub(crate) enum Cue {
     /// Words between two compared things.
     Or,
     Differs,
+    /// A row of the data, not of the script.
+    DataRow,
     /// All is well.
     Healthy,
     /// Asks for the effect of a change, not for a record.
