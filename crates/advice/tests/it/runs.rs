@@ -8,7 +8,7 @@ use job::Catalogue;
 use report::Language;
 
 /// Name of a run, its cause, and the seconds that it took longer than the application without it.
-const RUNS: [(&str, &str, f64); 18] = [
+const RUNS: [(&str, &str, f64); 20] = [
     ("labs_audit", "cache.ineffective", 25.9),
     ("chats_counts", "cache.ineffective", 33.7),
     ("turbines_infer", "cache.ineffective", 5.1),
@@ -26,6 +26,8 @@ const RUNS: [(&str, &str, f64); 18] = [
     ("crm_sync", "cache.ineffective", 18.9),
     ("reader_metrics", "compute.costly_expression", 15.9),
     ("campaign_weekend", "io.scan_without_filter", 5.7),
+    ("star_clusters", "cache.ineffective", 19.8),
+    ("betting_limits", "skew.join_hot_key", 30.1),
     ("s_rdd_parallelism", "parallelism.tiny_vertices", 126.5),
 ];
 

@@ -10,6 +10,9 @@ const ROW_NS: f64 = 1_000.0;
 /// Nanoseconds for each row that a sort, a sort-based aggregation or a join handles.
 const SORTED_ROW_NS: f64 = 4_000.0;
 
+/// Nanoseconds for each row with an edit distance, whose time grows with the square of the texts' length.
+const EDIT_DISTANCE_ROW_NS: f64 = 10_000.0;
+
 /// Nanoseconds for each byte that is read from storage: text that is parsed, some 20 MB/s.
 const READ_BYTE_NS: f64 = 50.0;
 
@@ -47,10 +50,15 @@ pub(super) fn needed_ms(view: &View<'_>, stage: usize) -> Option<f64> {
         Role::Sort | Role::PartialSort | Role::Other => rows * SORTED_ROW_NS,
         _ => rows * ROW_NS,
     });
+    let mut operators = view.job.stages[stage].operators.iter();
+    let of_distances = match operators.any(|o| o.args.contains("levenshtein(")) {
+        true => known.iter().map(|(_, rows)| *rows).fold(0.0, f64::max) * EDIT_DISTANCE_ROW_NS,
+        false => 0.0,
+    };
     let bytes = value(&counted.bytes_read).unwrap_or(0.0) * READ_BYTE_NS
         + value(&counted.bytes_written).unwrap_or(0.0) * WRITTEN_BYTE_NS;
     let tasks = view.vertices(stage)? as f64;
     let slots = view.run.as_ref().map_or(1.0, |r| r.tokens as f64);
     let fixed = tasks * TASK_MS + tasks.min(slots) * WARM_UP_MS;
-    Some((of_rows.sum::<f64>() + bytes) / 1e6 + fixed)
+    Some((of_rows.sum::<f64>() + of_distances + bytes) / 1e6 + fixed)
 }

@@ -6,6 +6,7 @@ use job::model::Application;
 use super::support::{Symptom, rule};
 use crate::facts::fact;
 use crate::impact::{Fix, RunModel, Saved, regroup, replay, schedule};
+use crate::measurements::tiny::is_tiny;
 use crate::rule::Examination;
 use crate::settings::threshold;
 use crate::view::View;
@@ -82,7 +83,7 @@ fn examine_under(view: &View<'_>, result: &mut Examination) {
     let Some((app, run, held)) = held(view) else {
         return;
     };
-    let queue = mean_queue(run) / run.tokens.max(1) as f64;
+    let queue = mean_queue(view, run) / run.tokens.max(1) as f64;
     let Some(saved) = run.saved(Fix::Tokens(run.tokens * 2)) else {
         return;
     };
@@ -196,11 +197,15 @@ fn idle_at_best(run: &RunModel, held: &Held) -> f64 {
     (1.0 - held.used / (seconds * held.slots as f64)).clamp(0.0, 1.0)
 }
 
-/// Tasks that wait for a slot, on average over the replayed run.
-fn mean_queue(run: &RunModel) -> f64 {
+/// Tasks that wait for a slot, on average over the replayed run. Tasks that are too many for their data would be fewer, and don't count.
+fn mean_queue(view: &View<'_>, run: &RunModel) -> f64 {
+    let tiny = |stage| is_tiny(view, stage).unwrap_or_default();
+    let tiny: Vec<bool> = (0..run.stages.len()).map(tiny).collect();
     let mut waited = 0.0;
     schedule(&run.stages, run.tokens, |turn| {
-        waited += turn.from - turn.ready
+        if !tiny[turn.stage] {
+            waited += turn.from - turn.ready;
+        }
     });
     waited / run.replayed_s
 }

@@ -10,7 +10,7 @@ use crate::facts::fact;
 use crate::impact::scale_run;
 use crate::measurements::plan_parts::{input_of, stages_below};
 use crate::view::View;
-use report::format::{FewNames, ROW, Seconds};
+use report::format::{FewNames, ROW, Seconds, Share};
 use report::{Source, text};
 
 /// Least share of the cached rows that a stage computes again. Reading a cache counts its batches of rows as rows.
@@ -38,8 +38,33 @@ pub(super) fn symptoms(view: &View<'_>, app: &Application) -> Vec<Symptom> {
                 .extend(stages_below(plan, below));
         }
     }
-    let of_cache = |stages: BTreeSet<usize>| symptom(view, &stages);
-    caches.into_values().filter_map(of_cache).collect()
+    let planned: BTreeSet<usize> = caches.values().flatten().copied().collect();
+    let of_plans = caches.into_values().filter_map(|stages| {
+        let filler = most_rows(view, &stages)?;
+        symptom(view, &stages, filler, |stage, share| {
+            scans_the_same(view, filler, stage).then_some(share)
+        })
+    });
+    let of_rdds = app.cached.iter().filter_map(|cached| {
+        let stages: BTreeSet<usize> = cached.stages.iter().copied().collect();
+        let counts = stages.is_disjoint(&planned);
+        let filler = *stages.first().filter(|_| counts)?;
+        let again = |stage, _| share_of_same_slices(view, filler, stage);
+        symptom(view, &stages, filler, again)
+    });
+    of_plans.chain(of_rdds).collect()
+}
+
+/// Share of a cache's partitions that a stage computes again from the files: a task that reads the cached partition reads another
+/// number of bytes than the task that filled it. `None` without the tasks of both.
+fn share_of_same_slices(view: &View<'_>, filler: usize, stage: usize) -> Option<f64> {
+    let slices = |stage: usize| -> Option<BTreeMap<u32, u64>> {
+        let runs = view.job.stages[stage].runs.as_ref()?.runs.iter();
+        Some(runs.map(|run| (run.index, run.bytes_read)).collect())
+    };
+    let (filled, read) = (slices(filler)?, slices(stage)?);
+    let same = |(index, bytes): &(&u32, &u64)| **bytes > 0 && filled.get(index) == Some(bytes);
+    Some(read.iter().filter(same).count() as f64 / filled.len().max(1) as f64)
 }
 
 /// Identity of cached rows: the nodes that compute them, with Spark's column numbers.
@@ -62,30 +87,37 @@ fn scans_the_same(view: &View<'_>, filler: usize, stage: usize) -> bool {
     texts(filler) == texts(stage)
 }
 
-fn symptom(view: &View<'_>, stages: &BTreeSet<usize>) -> Option<Symptom> {
+/// The stage that reads most rows; of equals, the first one.
+fn most_rows(view: &View<'_>, stages: &BTreeSet<usize>) -> Option<usize> {
+    let known = stages.iter().rev();
+    let known = known.filter_map(|stage| Some((*stage, rows_of_files(view, *stage)?.0)));
+    let most = known.max_by(|a, b| a.1.total_cmp(&b.1));
+    most.map(|(stage, _)| stage)
+}
+
+/// `again` gives the share of the cached rows that a stage computes again, from the stage and its rows relative to those of the `filler`, the
+/// stage that filled the cache.
+fn symptom(
+    view: &View<'_>,
+    stages: &BTreeSet<usize>,
+    filler: usize,
+    again: impl Fn(usize, f64) -> Option<f64>,
+) -> Option<Symptom> {
     let run = view.run.as_ref()?;
-    let known = stages
-        .iter()
-        .filter_map(|s| Some((*s, rows_of_files(view, *s)?)));
-    let known: Vec<_> = known.filter(|(s, _)| *s < run.stages.len()).collect();
-    // of equals, the first one
-    let most = known.iter().rev().max_by(|a, b| a.1.0.total_cmp(&b.1.0))?;
-    let (filler, (all, _)) = (most.0, most.1);
+    let (all, _) = rows_of_files(view, filler)?;
+    let later = stages.range(filler + 1..run.stages.len());
+    let known = later.filter_map(|stage| Some((*stage, rows_of_files(view, *stage)?)));
     let filled_s = run.stages[filler].run_s();
-    let is_again = |stage: usize, rows: f64| {
-        stage > filler && rows >= LEAST * all && scans_the_same(view, filler, stage)
-    };
-    let again: Vec<_> = known
-        .iter()
-        .filter(|(stage, (rows, _))| is_again(*stage, *rows))
-        .map(|(stage, (rows, source))| (*stage, *rows, *source, filled_s * rows / all))
-        .collect();
+    let again = known.filter_map(|(stage, (rows, source))| {
+        let share = again(stage, rows / all).filter(|share| *share >= LEAST)?;
+        Some((stage, share, rows, source))
+    });
+    let again: Vec<_> = again.collect();
     let (first, ..) = again.first()?;
     let names: Vec<&str> = again.iter().map(|(stage, ..)| view.name(*stage)).collect();
-    let rows: f64 = again.iter().map(|(_, rows, ..)| rows).sum();
-    let seconds: f64 = again.iter().map(|(.., seconds)| seconds).sum();
-    let kept = again.iter().map(|(stage, .., seconds)| {
-        let share = seconds / run.stages[*stage].run_s();
+    let shares: f64 = again.iter().map(|(_, share, ..)| share).sum();
+    let kept = again.iter().map(|(stage, share, ..)| {
+        let share = filled_s * share / run.stages[*stage].run_s();
         (*stage, 1.0 - share.min(1.0))
     });
     let kept: Vec<(usize, f64)> = kept.collect();
@@ -98,15 +130,15 @@ fn symptom(view: &View<'_>, stages: &BTreeSet<usize>) -> Option<Symptom> {
             filler = view.name(filler),
             all = ROW.count(all),
             names = FewNames(&names),
-            rows = ROW.count(rows),
-            time = Seconds(seconds),
+            rows = ROW.count(all * shares),
+            time = Seconds(filled_s * shares),
         ),
         evidence: again
             .iter()
-            .map(|(stage, rows, source, _)| {
+            .map(|(stage, share, rows, source)| {
                 fact! { view, RECOMPUTED, *rows, "count", (*source).clone();
-                "{name} 又读取 {count}，用来计算缓存的数据", "{name} reads {count} again to compute cached data",
-                name = view.name(*stage), count = ROW.count(*rows) }
+                "{name} 读取 {count}，又计算缓存数据的 {share}", "{name} reads {count}, and computes {share} of the cached data again",
+                name = view.name(*stage), count = ROW.count(*rows), share = Share(*share) }
             })
             .collect(),
         saved: view.saved(move |stages| {

@@ -53,50 +53,81 @@ fn call<'p>(program: &'p Program, place: &Place) -> Option<&'p Call> {
 
 /// The program's name of a function of `pyspark.sql.functions`. Adds an import if it has none.
 fn function(program: &Program, name: &str, rewrite: &mut Rewrite) -> Option<String> {
+    let known = imports(program).find_map(|(module, own, known)| match (module, own) {
+        ("pyspark.sql.functions", own) if own == name => Some(known.to_owned()),
+        ("pyspark.sql.functions", "*") => Some(name.to_owned()),
+        ("pyspark.sql", "functions") | ("", "pyspark.sql.functions") => {
+            Some(format!("{known}.{name}"))
+        }
+        _ => None,
+    });
+    known.or_else(|| {
+        add_import(program, "pyspark.sql", "functions as F", "F", rewrite)?;
+        Some(format!("F.{name}"))
+    })
+}
+
+/// The program's name of `pyspark.StorageLevel`. Adds an import if it has none.
+fn storage_level(program: &Program, rewrite: &mut Rewrite) -> Option<String> {
+    const NAME: &str = "StorageLevel";
+    let known = imports(program).find_map(|(module, own, known)| match (module, own) {
+        ("pyspark" | "pyspark.storagelevel", NAME) => Some(known.to_owned()),
+        ("pyspark", "*") => Some(NAME.to_owned()),
+        ("", "pyspark") => Some(format!("{known}.{NAME}")),
+        _ => None,
+    });
+    known.or_else(|| {
+        add_import(program, "pyspark", NAME, NAME, rewrite)?;
+        Some(NAME.to_owned())
+    })
+}
+
+fn import_statements(program: &Program) -> impl DoubleEndedIterator<Item = usize> + '_ {
     let syntax = &program.syntax;
-    let mut last = None;
-    for node in 0..syntax.nodes.len() {
-        if !matches!(
-            syntax.kind(node),
+    (0..syntax.nodes.len()).filter(|node| {
+        matches!(
+            syntax.kind(*node),
             "import_statement" | "import_from_statement"
-        ) {
-            continue;
-        }
-        if syntax.nodes[node].parent == 0 {
-            last = Some(node);
-        }
-        let module = syntax
-            .child(node, "module_name")
-            .map_or("", |at| program.text_of(at));
-        let names = syntax
-            .children(node)
-            .filter(|at| syntax.nodes[*at].field == Some("name"));
-        for imported in names {
+        )
+    })
+}
+
+/// The module of each imported name, empty for a module itself, its name there, and its name in the program. `*` stands for all names.
+fn imports(program: &Program) -> impl Iterator<Item = (&str, &str, &str)> {
+    let syntax = &program.syntax;
+    import_statements(program).flat_map(move |node| {
+        let module = syntax.child(node, "module_name");
+        let module = module.map_or("", |at| program.text_of(at));
+        let names = syntax.children(node);
+        let names = names.filter(|at| syntax.nodes[*at].field == Some("name"));
+        let named = names.map(move |imported| {
             let of = |field| syntax.child(imported, field).map(|at| program.text_of(at));
             let own = of("name").unwrap_or_else(|| program.text_of(imported));
-            let known = of("alias").unwrap_or(own);
-            match (module, own) {
-                ("pyspark.sql.functions", own) if own == name => return Some(known.to_owned()),
-                ("pyspark.sql", "functions") | ("", "pyspark.sql.functions") => {
-                    return Some(format!("{known}.{name}"));
-                }
-                _ => {}
-            }
-        }
-        if module == "pyspark.sql.functions" && program.text_of(node).trim_end().ends_with('*') {
-            return Some(name.to_owned());
-        }
-    }
-    let taken = program
-        .statements
-        .iter()
-        .any(|s| s.reads.contains("F") || s.target.as_deref() == Some("F"));
+            (module, own, of("alias").unwrap_or(own))
+        });
+        let all = program.text_of(node).trim_end().ends_with('*');
+        named.chain(all.then_some((module, "*", "*")))
+    })
+}
+
+/// Imports a name after the last import of the program; `None` if there is none, or the program uses the name otherwise.
+fn add_import(
+    program: &Program,
+    module: &str,
+    item: &str,
+    name: &str,
+    rewrite: &mut Rewrite,
+) -> Option<()> {
+    let mut statements = program.statements.iter();
+    let taken = statements.any(|s| s.reads.contains(name) || s.target.as_deref() == Some(name));
+    let syntax = &program.syntax;
+    let last = import_statements(program).rfind(|node| syntax.nodes[*node].parent == 0);
     let after = syntax.span(last.filter(|_| !taken)?).end;
-    let line = "from pyspark.sql import functions as F";
-    if !rewrite.edits.iter().any(|edit| edit.text.ends_with(line)) {
+    let line = format!("from {module} import {item}");
+    if !rewrite.edits.iter().any(|edit| edit.text.ends_with(&line)) {
         rewrite.replace(0, after..after, format!("\n{line}"));
     }
-    Some(format!("F.{name}"))
+    Some(())
 }
 
 /// Removes a hint of a query, with its comment if the comment has no other.

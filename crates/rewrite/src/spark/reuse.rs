@@ -1,6 +1,6 @@
 //! Keeps rows that several actions need; streams rows to the driver instead of collecting them.
 
-use job::code::{Program, Scope, only};
+use job::code::{Argument, Program, Scope, only};
 
 use super::{Rewrite, indentation, lines_after, partitions};
 
@@ -53,17 +53,29 @@ pub fn uncache(program: &Program, scope: &Scope) -> Option<Rewrite> {
     is_used.then(|| partitions::without_call(program, call, rewrite))
 }
 
-/// Lets the only cache of the code that a change may edit use the disk.
+/// Lets the only cache in memory of the code that a change may edit use the disk. An RDD's `cache()` uses memory alone.
 pub fn spill_to_disk(program: &Program, scope: &Scope) -> Option<Rewrite> {
+    let in_memory = |argument: &Argument| {
+        let level = program.syntax.span(argument.node);
+        let start = level.start + program.slice(&level).rfind("MEMORY_ONLY")?;
+        Some(start..level.end)
+    };
     let kept = program.calls.iter().filter(|call| {
-        call.name == "persist" && !call.arguments.is_empty() && scope.contains(call.statement)
+        let level = call.arguments.first();
+        matches!(call.name.as_str(), "cache" | "persist")
+            && scope.contains(call.statement)
+            && level.is_none_or(|level| in_memory(level).is_some())
     });
     let call = only(kept)?;
-    let level = program.syntax.span(call.arguments.first()?.node);
-    let in_memory = program.slice(&level).rfind("MEMORY_ONLY")?;
-    let start = level.start + in_memory;
     let mut rewrite = Rewrite::default();
-    rewrite.replace(call.statement, start..level.end, "MEMORY_AND_DISK");
+    match call.arguments.first() {
+        Some(level) => rewrite.replace(call.statement, in_memory(level)?, "MEMORY_AND_DISK"),
+        None => {
+            let level = super::storage_level(program, &mut rewrite)?;
+            let text = format!(".persist({level}.MEMORY_AND_DISK)");
+            rewrite.replace(call.statement, call.span.clone(), text);
+        }
+    }
     Some(rewrite)
 }
 

@@ -215,6 +215,22 @@ const CASES: &[Case] = &[
         after: None,
     },
     Case {
+        name: "an RDD cached in memory alone",
+        before: "import sys\nd = sc.textFile(sys.argv[1]).map(parse)\nd.cache()\n",
+        change: |p| reuse::spill_to_disk(p, &Scope::whole(p)),
+        after: Some(
+            "import sys\nfrom pyspark import StorageLevel\nd = sc.textFile(sys.argv[1]).map(parse)\nd.persist(StorageLevel.MEMORY_AND_DISK)\n",
+        ),
+    },
+    Case {
+        name: "rows persisted in memory alone",
+        before: "from pyspark import StorageLevel as Level\nd = a.persist(Level.MEMORY_ONLY)\n",
+        change: |p| reuse::spill_to_disk(p, &Scope::whole(p)),
+        after: Some(
+            "from pyspark import StorageLevel as Level\nd = a.persist(Level.MEMORY_AND_DISK)\n",
+        ),
+    },
+    Case {
         name: "groupByKey and sum",
         before: "r = p.groupByKey(8).mapValues(sum)\n",
         change: reduce,
