@@ -1,10 +1,10 @@
 //! Amounts in a question: rows and bytes by their direction.
 
-use report::measure::{Entity, Measure, book};
+use report::measure::{Measure, book};
 
-use crate::wording::Wording;
-use crate::words::Word::*;
-use crate::words::{self, Scan, Thing};
+use crate::reading::Reading;
+use crate::word::Word::*;
+use crate::word::{Cue, Thing};
 
 /// Amounts of data of a stage: rows and bytes, read and written.
 pub(crate) const AMOUNTS: [&Measure; 4] = [
@@ -24,7 +24,7 @@ pub(crate) struct Amounts {
 }
 
 impl Amounts {
-    pub(crate) fn of(scan: &Scan) -> Amounts {
+    pub(crate) fn of(scan: &Reading) -> Amounts {
         let has = |word| scan.has(word);
         // "the input of each vertex" is what it reads
         let is_input = has(Noun(Thing::Input)) && has(Noun(Thing::Vertex));
@@ -45,14 +45,13 @@ impl Amounts {
 }
 
 /// The amounts of data that a question asks for: read or written if it says which, in the unit that it names.
-fn of_data(wording: &Wording) -> Vec<&'static Measure> {
-    let scan = Scan::of(wording.text());
+fn of_data(reading: &Reading) -> Vec<&'static Measure> {
     let Amounts {
         rows,
         bytes,
         read,
         written,
-    } = Amounts::of(&scan);
+    } = Amounts::of(reading);
     let asked = [
         (rows && read, AMOUNTS[0]),
         (rows && written, AMOUNTS[1]),
@@ -65,23 +64,12 @@ fn of_data(wording: &Wording) -> Vec<&'static Measure> {
 
 /// Measures of the job, its stages and exchanges that are asked for. "How much data" is an amount of the other
 /// things that are named.
-pub(crate) fn measures(wording: &Wording) -> Vec<&'static Measure> {
-    let is_named = |m: &&&Measure| {
-        let of_run = matches!(m.entity, Entity::Job | Entity::Stage);
-        (of_run || **m == &book::PARTITIONS)
-            && !m.words.en.is_empty()
-            && !AMOUNTS.contains(m)
-            && wording.has(m.words.zh, m.words.en)
-    };
-    let mut measures: Vec<&'static Measure> = book::ALL.iter().filter(is_named).copied().collect();
-    for measure in words::measures(wording.text()) {
-        if !measures.contains(&measure) {
-            measures.push(measure);
-        }
-    }
-    let is_later = wording.has("第二|第三|最后|第 2|第 3", "second|third|last");
+pub(crate) fn measures(reading: &Reading) -> Vec<&'static Measure> {
+    let mut measures = reading.measures();
+    measures.retain(|m| !AMOUNTS.contains(m));
+    let is_later = reading.shows(Cue::Later);
     measures.retain(|m| **m != book::FIRST_EXECUTOR || !is_later);
-    if wording.waits_for_shuffle() {
+    if reading.waits_for_shuffle() {
         measures.retain(|m| **m != book::WAIT);
         if !measures.contains(&&book::FETCH_WAIT) {
             measures.push(&book::FETCH_WAIT);
@@ -91,13 +79,12 @@ pub(crate) fn measures(wording: &Wording) -> Vec<&'static Measure> {
         // temporary data is written for other stages, or spilled
         measures.extend([&book::SPILLS, &book::BYTES_WRITTEN]);
     }
-    let names_other = !wording.causes().is_empty() || !wording.segments().is_empty();
-    let scan = Scan::of(wording.text());
-    let has_side = scan.has_any(&[In, Out]);
+    let names_other = !reading.causes().is_empty() || !reading.segments().is_empty();
+    let has_side = reading.has_any(&[In, Out]);
     let is_other = names_other || !measures.is_empty() && !has_side;
     // "how much data" names no kind of amount
-    if !is_other || scan.has_any(&[Rows, Bytes]) {
-        measures.extend(of_data(wording));
+    if !is_other || reading.has_any(&[Rows, Bytes]) {
+        measures.extend(of_data(reading));
     }
     measures
 }

@@ -2,11 +2,11 @@
 
 use crate::intent::asked_and_measures;
 use crate::names::{Known, Named};
-use crate::phrases::{Phrases, Quantity};
+use crate::reading::Reading;
 use crate::subject::Subject;
+use crate::vocabulary::Phrases;
 use crate::wanted::Wanted;
-use crate::wording::Wording;
-use crate::words::{self, Scan, Thing, Word};
+use crate::word::{Cue, Quantity, Thing, Word};
 use crate::{Asked, premise};
 
 /// Words that begin an English question, also after a conjunction or a preposition.
@@ -83,34 +83,36 @@ fn pieces(text: &str) -> Vec<&str> {
 /// Whether a clause of a question has no meaning without the clause before it: "and how much", "which stage runs it".
 pub(crate) fn depends(clause: &str, last: &str, run: &Asked<'_>) -> bool {
     let named = Named::of(clause, &Known::of(run));
-    let (wording, scan) = (Wording::of(&named.rest), Scan::of(&named.rest));
-    let (asked, measures) = asked_and_measures(&wording);
+    let reading = Reading::of(&named.rest);
+    let (asked, measures) = asked_and_measures(&reading);
     let is_number = measures.is_empty() && asked.iter().all(|q| q.is_measure());
-    let is_number = is_number && (!asked.is_empty() || scan.is_elliptic());
-    let is_number = is_number && wording.causes().is_empty() && !wording.asks_why();
+    let is_number = is_number && (!asked.is_empty() || reading.is_elliptic());
+    let is_number = is_number && reading.causes().is_empty() && !reading.shows(Cue::Why);
     let is_thing = |word: &Word| matches!(word, Word::Noun(_));
     // "and when did the second one arrive?"
-    let is_event = scan.has_any(&[Word::Arrived, Word::Lost]) && !scan.words.iter().any(is_thing);
+    let is_event =
+        reading.has_any(&[Word::Arrived, Word::Lost]) && !reading.words.iter().any(is_thing);
     // "did any spill, and why?"
     let is_around = |word: &Word| matches!(word, Word::Other | Word::Filler);
-    let is_bare = scan.left.is_empty() && scan.words.iter().all(is_around) && wording.asks_why();
-    let is_reason = is_bare && premise::names_trouble(&Wording::of(last));
+    let is_bare = reading.left.is_empty() && reading.words.iter().all(is_around);
+    let is_bare = is_bare && reading.shows(Cue::Why);
+    let is_reason = is_bare && premise::names_trouble(&Reading::of(last));
     // “在哪台机器上”
     let is_where = |word: &Word| {
         matches!(
             word,
-            Word::Noun(Thing::Machine) | Word::Which | Word::Filler
+            Word::Noun(Thing::Machine) | Word::Which | Word::Run | Word::Filler
         )
     };
-    let is_where = scan.left.is_empty()
-        && scan.has(Word::Noun(Thing::Machine))
-        && scan.words.iter().all(is_where);
+    let is_where = reading.left.is_empty()
+        && reading.has(Word::Noun(Thing::Machine))
+        && reading.words.iter().all(is_where);
     let has_no_subject = || Named::of(last, &Known::of(run)).subjects.is_empty();
-    let is_of_thing = scan.has(Word::Which) && scan.words.iter().any(is_thing);
-    let points_back = wording.points_back() && (is_of_thing || has_no_subject());
+    let is_of_thing = reading.has(Word::Which) && reading.words.iter().any(is_thing);
+    let points_back = reading.points_back() && (is_of_thing || has_no_subject());
     // "with 60 tokens, how long does it take, and what does it cost?"
     let of_change = |q: &Quantity| q.is_measure() || matches!(q, Quantity::Cost | Quantity::Gain);
-    let is_effect = Wanted::of(last).is_some() && asked.iter().all(of_change);
+    let is_effect = Wanted::of(&Reading::of(last)).is_some() && asked.iter().all(of_change);
     named.subjects.is_empty()
         && named.unknown.is_empty()
         && (is_number || is_effect || is_event || is_where || is_reason || points_back)
@@ -120,14 +122,13 @@ pub(crate) fn depends(clause: &str, last: &str, run: &Asked<'_>) -> bool {
 pub(crate) fn with_names(clause: &str, last: Option<&String>, run: &Asked<'_>) -> String {
     let known = Known::of(run);
     let named = Named::of(clause, &known);
+    let reading = Reading::of(clause);
     let is_own = !named.subjects.is_empty() || !named.unknown.is_empty();
-    let is_own = is_own || Wording::of(clause).is_about_job() || words::names_another(clause);
+    let is_own = is_own || reading.shows(Cue::Job) || reading.names_another();
     match last.filter(|_| !is_own) {
         Some(last) => {
             let last = Named::of(last, &known);
-            let is_thing = |word: &Word| matches!(word, Word::Noun(_) | Word::Kind(_));
-            let own = Scan::of(clause).words.iter().any(is_thing);
-            if !own && Scan::of(&last.rest).has(Word::Noun(Thing::Executor)) {
+            if !reading.has_thing() && Reading::of(&last.rest).has(Word::Noun(Thing::Executor)) {
                 return format!("executor {clause}");
             }
             let is_part = !last.subjects.contains(&Subject::Job) && last.unknown.is_empty();

@@ -5,10 +5,10 @@ use report::measure::{Measure, book};
 use report::{Segment, StaticText, Text, text};
 
 use crate::names::{Known, Named};
-use crate::phrases::Phrases;
+use crate::reading::Reading;
 use crate::said::Said;
 use crate::subject::Subject;
-use crate::wording::Wording;
+use crate::word::{Cue, Word};
 use crate::{Asked, time};
 
 /// A point of time, in seconds since the submission, with its evidence.
@@ -18,8 +18,8 @@ struct Event {
     ids: Vec<String>,
 }
 
-#[derive(Clone, Copy, PartialEq)]
-enum Point {
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) enum Point {
     Submission,
     Measured(&'static Measure),
     FirstStage,
@@ -27,20 +27,15 @@ enum Point {
     End,
 }
 
-/// Events that every run has, with their names and the words for them.
+/// Events that every run has, with their names.
 #[rustfmt::skip]
-const POINTS: &[(Point, StaticText, Phrases, Phrases)] = &[
-    (Point::Measured(&book::FIRST_EXECUTOR), StaticText { zh: "第一个 Executor 就绪", en: "the first executor" },
-        "第一个 executor|首个 executor|第一个executor|executor 就绪", "first executor|first worker"),
-    (Point::FirstStage, StaticText { zh: "第一个阶段开始", en: "the start of the first stage" },
-        "第一个 job|首个 job|第一个阶段|第一个 stage|第一个顶点|第一个 task|第一个任务", "first job|first stage|first vertex|first task|first spark job"),
-    (Point::Submission, StaticText { zh: "提交", en: "the submission" },
-        "提交|应用启动|应用开始|应用起", "submission|submitted|submit|submitting|application start*|app start*|application launch*"),
-    (Point::Measured(&book::COMPILED), StaticText { zh: "编译结束", en: "the end of the compilation" },
-        "编译完|编译结束|编译好", "compiled|compilation end*|compilation finish*|end of compilation|compiling end*"),
-    (Point::End, StaticText { zh: "结束", en: "the end" },
-        "结束|完成|跑完|失败|挂掉", "end|ends|ended|the end|finish*|complet*|fail*|died|done"),
-    (Point::Start, StaticText { zh: "运行开始", en: "the start of the run" }, "开始|启动", "start|starts|started|begin*|began"),
+const POINTS: &[(Point, StaticText)] = &[
+    (Point::Measured(&book::FIRST_EXECUTOR), StaticText { zh: "第一个 Executor 就绪", en: "the first executor" }),
+    (Point::FirstStage, StaticText { zh: "第一个阶段开始", en: "the start of the first stage" }),
+    (Point::Submission, StaticText { zh: "提交", en: "the submission" }),
+    (Point::Measured(&book::COMPILED), StaticText { zh: "编译结束", en: "the end of the compilation" }),
+    (Point::End, StaticText { zh: "结束", en: "the end" }),
+    (Point::Start, StaticText { zh: "运行开始", en: "the start of the run" }),
 ];
 
 /// Words before the first event, and between two events.
@@ -49,15 +44,9 @@ const BETWEEN: &str = " to | until | till | before | and |到|至|后多久|之�
 
 /// Answers a question about the time between two events, or of a stage's start or end. Returns false for any other question.
 pub(crate) fn answer(said: &mut Said<'_>, run: &Asked<'_>, question: &str) -> bool {
-    let wording = Wording::of(question);
-    let asks_span = wording.has(
-        "多久|多长|多少时间|几秒|多少秒|间隔|隔了|相隔|用时|耗时|花了多",
-        "how long|how much time|how many seconds|how many minutes|gap|delay|time between|elapsed|time from|time passed|time passes",
-    );
-    let asks_when = wording.has(
-        "什么时候|何时|几时",
-        "when did|when does|when was|at what time",
-    ) && wording.has("开始|结束|完成", "start*|begin|end|finish*|complete|ended");
+    let reading = Reading::of(question);
+    let asks_span = reading.shows(Cue::Span);
+    let asks_when = reading.shows(Cue::Moment) && reading.shows(Cue::StartOrEnd);
     let own = stage_of(run, question);
     if let Some(event) = own
         .filter(|_| asks_when)
@@ -74,11 +63,11 @@ pub(crate) fn answer(said: &mut Said<'_>, run: &Asked<'_>, question: &str) -> bo
         return true;
     }
     let lower = question.to_ascii_lowercase();
-    let before = lower.find("before ").filter(|_| wording.has("", "what"));
+    let before = lower.find("before ").filter(|_| reading.shows(Cue::What));
     let before = before
         .map(|at| &question[at..])
         .or(question.split_once("之前").map(|(part, _)| part));
-    let is_early = wording.has("什么|花在|干什么|干嘛", "what|where") && own.is_some();
+    let is_early = reading.shows(Cue::What) && own.is_some();
     if let Some(event) = before
         .filter(|_| is_early)
         .and_then(|part| event(said, run, part, own))
@@ -130,8 +119,8 @@ fn event(said: &mut Said<'_>, run: &Asked<'_>, part: &str, own: Option<usize>) -
     if let Some(at) = stage_of(run, part) {
         return stage(run, at, part);
     }
-    let wording = Wording::of(part);
-    let (point, name, ..) = POINTS.iter().find(|(.., zh, en)| wording.has(zh, en))?;
+    let reading = Reading::of(part);
+    let (point, name) = POINTS.iter().find(|(p, _)| reading.has(Word::Point(*p)))?;
     if let (Point::Start | Point::End, Some(at)) = (point, own) {
         return stage(run, at, part);
     }
@@ -172,7 +161,7 @@ fn stage_of(run: &Asked<'_>, text: &str) -> Option<usize> {
 fn stage(run: &Asked<'_>, at: usize, part: &str) -> Option<Event> {
     let name = &run.summary.stages[at].name;
     let end = |s: &Segment| s.start_seconds + s.seconds;
-    let is_end = Wording::of(part).has("结束|完成|跑完|完", "end|ends|ended|finish*|complet*|done");
+    let is_end = Reading::of(part).has(Word::Point(Point::End));
     let (segment, seconds, name) = if is_end {
         let last = on_path(run, Some(name)).max_by(|a, b| end(a).total_cmp(&end(b)))?;
         (last, end(last), text!(" {name} 结束", "the end of {name}"))

@@ -1,13 +1,13 @@
 //! Times in a question, and the time that the user wants to reach.
 
 use crate::Asked;
-use crate::phrases::Quantity;
-use crate::wording::Wording;
+use crate::reading::Reading;
+use crate::word::{Cue, Quantity};
 
 /// The run time in a question that the user wants to reach, in seconds.
 pub(crate) fn of(
     text: &str,
-    wording: &Wording,
+    reading: &Reading,
     asked: &[Quantity],
     run: &Asked<'_>,
 ) -> Option<f64> {
@@ -22,10 +22,10 @@ pub(crate) fn of(
     let changes = asked.contains(&Quantity::Change);
     let elapsed = job.elapsed_seconds;
     let half = elapsed
-        .filter(|_| wording.says_half() && !changes)
+        .filter(|_| reading.shows(Cue::Half) && !changes)
         .map(|s| s / 2.0);
     // the user explains a time of the run, or wants to reach one
-    let sets_goal = wording.sets_goal() && !wording.asks_why();
+    let sets_goal = reading.shows(Cue::Goal) && !reading.shows(Cue::Why);
     other.filter(|_| sets_goal && !changes).or(half)
 }
 

@@ -5,10 +5,9 @@ use report::measure::{Measure, Unit, book};
 use report::{Cause, JobState, SegmentKind};
 
 use crate::names::{Known, Named};
-use crate::phrases::Quantity;
+use crate::reading::Reading;
 use crate::subject::{Subject, Unknown};
-use crate::wording::Wording;
-use crate::words::{self, Scan, Word};
+use crate::word::{Cue, Quantity, Word};
 use crate::{Asked, amount, goal, rank};
 
 /// Maximum subjects and quantities answered at once.
@@ -21,11 +20,6 @@ pub(crate) struct Intent {
     pub(crate) asked: Vec<Quantity>,
     /// Measures that are asked for, in the order of the book.
     pub(crate) measures: Vec<&'static Measure>,
-    pub(crate) names_executors: bool,
-    pub(crate) names_driver: bool,
-    pub(crate) names_job: bool,
-    /// Whether it asks for all things in their order.
-    pub(crate) names_order: bool,
     /// Causes that are named.
     pub(crate) causes: Vec<Cause>,
     pub(crate) unknown: Vec<Unknown>,
@@ -35,19 +29,11 @@ pub(crate) struct Intent {
     pub(crate) is_open: bool,
     /// Causes that it excludes: "besides the wait".
     pub(crate) except: Vec<Cause>,
-    /// Whether it names errors or failures.
-    pub(crate) names_failure: bool,
     /// Whether the subjects are to be compared.
     pub(crate) compares: bool,
-    /// Whether yes or no would answer it.
-    pub(crate) is_polar: bool,
-    pub(crate) asks_why: bool,
     /// The question without the names of the run.
     pub(crate) text: String,
-    /// Numbers in the question that belong to no name.
-    pub(crate) numbers: Vec<f64>,
-    /// Times in it, in seconds.
-    pub(crate) durations: Vec<f64>,
+    pub(crate) reading: Reading,
     /// Seconds that the user wants to reach.
     pub(crate) goal: Option<f64>,
 }
@@ -58,11 +44,11 @@ impl Intent {
         let known = Known::of(run);
         let (question, except) = without_exception(question, &known, run);
         let named = continued(Named::of(&question, &known), before, &known);
-        let wording = Wording::of(&named.rest);
-        let names_failure = wording.names_failure();
+        let reading = Reading::of(&named.rest);
+        let names_failure = reading.shows(Cue::Failure);
         // attempts may fail in a job that doesn't
         let is_of_attempts = names_failure && run.report.job.state == JobState::Succeeded;
-        let (mut asked, mut measures) = asked_and_measures(&wording);
+        let (mut asked, mut measures) = asked_and_measures(&reading);
         if is_of_attempts && !asked.contains(&Quantity::Place) {
             asked.retain(|q| !matches!(q, Quantity::Reason | Quantity::Verdict));
             let loss = LOSSES.iter().find(|m| !measures.contains(m));
@@ -78,39 +64,23 @@ impl Intent {
             asked.retain(|q| *q != Quantity::Reason);
             measures.extend([&book::VERTICES, &book::TOKENS]);
         }
-        let names_setting = wording.settings().next().is_some() && !wording.asks_why();
+        let asks_why = reading.shows(Cue::Why);
+        let names_setting = reading.settings().next().is_some() && !asks_why;
         if names_setting {
             asked.retain(|q| *q != Quantity::Reason);
         }
-        let mut causes = causes(&wording, &asked);
+        let mut causes = causes(&reading, &asked);
         causes.extend(is_of_attempts.then_some(Cause::VertexRetries));
-        let subjects = Reading {
-            named: &named,
-            wording: &wording,
-            asked: &asked,
-            measures: &measures,
-            before,
-            known: &known,
-        }
-        .subjects();
-        let scan = Scan::of(&named.rest);
-        let chooses = scan.has(Word::Which) && !asked.contains(&Quantity::Place);
+        let subjects = subjects(&named, &reading, (&asked, &measures), before, &known);
+        let chooses = reading.has(Word::Which) && !asked.contains(&Quantity::Place);
         Intent {
-            is_open: (wording.is_open() || wording.asks_why())
-                && (named.subjects.contains(&Subject::Job) || wording.is_about_job()),
+            is_open: reading.shows_any(&[Cue::Open, Cue::Why])
+                && (named.subjects.contains(&Subject::Job) || reading.shows(Cue::Job)),
             except,
-            names_failure,
-            compares: (wording.compares() || chooses) && is_comparable(&subjects),
-            is_polar: wording.is_polar(),
-            asks_why: wording.asks_why(),
-            numbers: wording.numbers().collect(),
-            durations: goal::durations(&named.rest),
-            names_executors: wording.has("executor|执行器", "executor*"),
-            names_driver: wording.has("driver", "driver"),
-            names_job: wording.is_about_job(),
-            names_order: wording.has("排名|排行|排个序", "rank*|order the"),
-            goal: goal::of(&named.rest, &wording, &asked, run),
+            compares: (reading.shows(Cue::Compares) || chooses) && is_comparable(&subjects),
+            goal: goal::of(&named.rest, &reading, &asked, run),
             text: named.rest,
+            reading,
             causes,
             unknown: named.unknown,
             names: named.names,
@@ -132,9 +102,18 @@ impl Intent {
         is_job && !self.measures.iter().any(is_count)
     }
 
-    /// Whether it names a setting by the words of users.
-    pub(crate) fn names_setting(&self, key: &str) -> bool {
-        Wording::of(&self.text).settings().any(|named| named == key)
+    pub(crate) fn asks_why(&self) -> bool {
+        self.reading.shows(Cue::Why)
+    }
+
+    /// Times in it, in seconds.
+    pub(crate) fn durations(&self) -> Vec<f64> {
+        goal::durations(&self.text)
+    }
+
+    /// Whether yes or no would answer it.
+    pub(crate) fn is_polar(&self) -> bool {
+        self.reading.is_polar()
     }
 
     pub(crate) fn asks(&self, quantity: Quantity) -> bool {
@@ -174,113 +153,95 @@ impl Intent {
 
 /// The names and the text of a question that goes on from the one before it.
 fn continued(mut named: Named, before: &[String], known: &Known<'_>) -> Named {
-    let says_nothing =
-        Wording::of(&named.rest).says_nothing() || Scan::of(&named.rest).is_elliptic();
+    let reading = Reading::of(&named.rest);
+    let says_nothing = reading.says_nothing() || reading.is_elliptic();
     if !named.subjects.is_empty() && says_nothing {
         // "and SV3?" repeats the question before it
         let last = before.last().map(|last| Named::of(last, known).rest);
         named.rest = last.unwrap_or(named.rest);
     }
     // "why not 12?" asks the question before it for another number
-    let is_alternative = named.subjects.is_empty() && words::only_denies(&named.rest);
+    let is_alternative = named.subjects.is_empty() && reading.only_denies();
     match before.last().filter(|_| is_alternative) {
         Some(last) => Named::of(last, known),
         None => named,
     }
 }
 
-/// A question whose names and quantities are known.
-#[derive(Clone, Copy)]
-struct Reading<'r> {
-    named: &'r Named,
-    wording: &'r Wording,
-    asked: &'r [Quantity],
-    measures: &'r [&'static Measure],
-    before: &'r [String],
-    known: &'r Known<'r>,
+/// The parts of the run that a question is about: the named ones, those of the questions before it, or the job.
+fn subjects(
+    named: &Named,
+    reading: &Reading,
+    (asked, measures): (&[Quantity], &[&'static Measure]),
+    before: &[String],
+    known: &Known<'_>,
+) -> Vec<Subject> {
+    let run = known.run;
+    let mut subjects = named.subjects.clone();
+    let has = |quantity| asked.contains(&quantity);
+    if !reading.shows(Cue::Why) && !has(Quantity::Remedy) {
+        let keys = reading.settings();
+        let keys = keys.filter(|key| run.summary.settings.contains_key(*key));
+        subjects.extend(keys.map(|key| Subject::Setting(key.to_owned())));
+    }
+    let of_job = |m: &&Measure| OF_JOB.contains(m);
+    let is_open = subjects.is_empty()
+    && named.unknown.is_empty()
+    && !reading.shows(Cue::Job)
+    && !measures.iter().any(of_job)
+    && !reading.names_another()
+    // "how many rows in all?" is about the job
+    && !reading.has(Word::Sum);
+    if is_open {
+        subjects = before_it(reading, (asked, measures), before, known);
+    }
+    if subjects.is_empty() {
+        subjects.push(Subject::Job);
+    }
+    // Every part belongs to the job, so the job is a subject only on its own.
+    if subjects.len() > 1 {
+        subjects.retain(|s| *s != Subject::Job);
+    }
+    subjects.truncate(MOST);
+    subjects
 }
 
-impl Reading<'_> {
-    /// The parts of the run that a question is about: the named ones, those of the questions before it, or the job.
-    fn subjects(self) -> Vec<Subject> {
-        let Reading {
-            named,
-            wording,
-            asked,
-            measures,
-            ..
-        } = self;
-        let run = self.known.run;
-        let mut subjects = named.subjects.clone();
-        let has = |quantity| asked.contains(&quantity);
-        if !wording.asks_why() && !has(Quantity::Remedy) {
-            let keys = wording.settings();
-            let keys = keys.filter(|key| run.summary.settings.contains_key(*key));
-            subjects.extend(keys.map(|key| Subject::Setting(key.to_owned())));
-        }
-        let of_job = |m: &&Measure| OF_JOB.contains(m);
-        let is_open = subjects.is_empty()
-        && named.unknown.is_empty()
-        && !wording.is_about_job()
-        && !measures.iter().any(of_job)
-        && !words::names_another(&named.rest)
-        // "how many rows in all?" is about the job
-        && !Scan::of(&named.rest).has(Word::Sum);
-        if is_open {
-            subjects = self.before_it();
-        }
-        if subjects.is_empty() {
-            subjects.push(Subject::Job);
-        }
-        // Every part belongs to the job, so the job is a subject only on its own.
-        if subjects.len() > 1 {
-            subjects.retain(|s| *s != Subject::Job);
-        }
-        subjects.truncate(MOST);
-        subjects
+/// The subjects that a question without any takes from the questions before it; "this stage" is the stage of the main finding.
+fn before_it(
+    reading: &Reading,
+    (asked, measures): (&[Quantity], &[&'static Measure]),
+    before: &[String],
+    known: &Known<'_>,
+) -> Vec<Subject> {
+    let asks_any = !asked.is_empty() || !measures.is_empty();
+    let only_measures = asks_any && asked.iter().all(|q| q.is_measure());
+    let names_cause = !reading.causes().is_empty();
+    let continues = only_measures && !names_cause && reading.continues();
+    // "which line threw, and what was it?" explains its own pronoun
+    let points_back = reading.points_back() && !asked.contains(&Quantity::Place);
+    let of_job = [SegmentKind::Compile, SegmentKind::Queue].map(Quantity::Segment);
+    let is_of_job = asked.iter().any(|q| of_job.contains(q));
+    let mut subjects = Vec::new();
+    if reading.compares_unnamed() {
+        subjects.extend(last_two(before, known));
     }
-
-    /// The subjects that a question without any takes from the questions before it; "this stage" is the stage of the main finding.
-    fn before_it(self) -> Vec<Subject> {
-        let Reading {
-            named,
-            wording,
-            asked,
-            measures,
-            before,
-            known,
-        } = self;
-        let asks_any = !asked.is_empty() || !measures.is_empty();
-        let only_measures = asks_any && asked.iter().all(|q| q.is_measure());
-        let names_cause = !wording.causes().is_empty();
-        let continues = only_measures && !names_cause && wording.continues();
-        // "which line threw, and what was it?" explains its own pronoun
-        let points_back = wording.points_back() && !asked.contains(&Quantity::Place);
-        let of_job = [SegmentKind::Compile, SegmentKind::Queue].map(Quantity::Segment);
-        let is_of_job = asked.iter().any(|q| of_job.contains(q));
-        let mut subjects = Vec::new();
-        if words::compares_unnamed(&named.rest) {
-            subjects.extend(last_two(before, known));
-        }
-        if subjects.is_empty() && !is_of_job && (points_back || continues) {
-            subjects.extend(earlier(before, known, known.run));
-        }
-        // "what should I change?" after "what is F2?"
-        let last = &before[before.len().saturating_sub(1)..];
-        if subjects.is_empty() && !last.is_empty() && !names_cause {
-            let of_finding =
-                |s: &Subject| matches!(s, Subject::Finding(_) | Subject::Suggestion(_));
-            subjects.extend(
-                earlier(last, known, known.run)
-                    .into_iter()
-                    .filter(of_finding),
-            );
-        }
-        if subjects.is_empty() && wording.points_at_stage() {
-            subjects.extend(known.run.suspect().map(Subject::Stage));
-        }
-        subjects
+    if subjects.is_empty() && !is_of_job && (points_back || continues) {
+        subjects.extend(earlier(before, known, known.run));
     }
+    // "what should I change?" after "what is F2?"
+    let last = &before[before.len().saturating_sub(1)..];
+    if subjects.is_empty() && !last.is_empty() && !names_cause {
+        let of_finding = |s: &Subject| matches!(s, Subject::Finding(_) | Subject::Suggestion(_));
+        subjects.extend(
+            earlier(last, known, known.run)
+                .into_iter()
+                .filter(of_finding),
+        );
+    }
+    if subjects.is_empty() && reading.shows(Cue::ThisStage) {
+        subjects.extend(known.run.suspect().map(Subject::Stage));
+    }
+    subjects
 }
 
 /// The question without "besides …", and the causes that are named there.
@@ -301,12 +262,12 @@ fn without_exception(question: &str, known: &Known<'_>, run: &Asked<'_>) -> (Str
         .filter_map(|end| lower[from + word..].find(end));
     let clause = &clause[..ends.min().unwrap_or(clause.len())];
     let named = Named::of(clause, known);
-    let wording = Wording::of(clause);
-    let mut causes = wording.causes();
+    let reading = Reading::of(clause);
+    let mut causes = reading.causes();
     let is_wait =
         |kind: &SegmentKind| matches!(kind, SegmentKind::Queue | SegmentKind::CapacityWait);
     causes.extend(
-        wording
+        reading
             .segments()
             .iter()
             .any(is_wait)
@@ -334,12 +295,12 @@ fn is_comparable(subjects: &[Subject]) -> bool {
 fn earlier(before: &[String], known: &Known<'_>, run: &Asked<'_>) -> Vec<Subject> {
     let subjects = |question: &String| {
         let named = Named::of(question, known);
-        let wording = Wording::of(&named.rest);
-        let (asked, measures) = asked_and_measures(&wording);
-        let is_which = asked.contains(&Quantity::Which) || Scan::of(&named.rest).has(Word::Key);
+        let reading = Reading::of(&named.rest);
+        let (asked, measures) = asked_and_measures(&reading);
+        let is_which = asked.contains(&Quantity::Which) || reading.has(Word::Key);
         match named.subjects.is_empty() && is_which {
             // The question was which stage it is: that stage; or which key it is: the key of a finding.
-            true if !wording.causes().is_empty() => found_key(run, &wording).into_iter().collect(),
+            true if !reading.causes().is_empty() => found_key(run, &reading).into_iter().collect(),
             true => rank::ranked(run, &measures)
                 .into_iter()
                 .take(1)
@@ -354,7 +315,7 @@ fn earlier(before: &[String], known: &Known<'_>, run: &Asked<'_>) -> Vec<Subject
             return subjects;
         }
         // the last thing was the job
-        if Wording::of(question).is_about_job() {
+        if Reading::of(question).shows(Cue::Job) {
             break;
         }
     }
@@ -362,8 +323,8 @@ fn earlier(before: &[String], known: &Known<'_>, run: &Asked<'_>) -> Vec<Subject
 }
 
 /// The key column that the first finding of the named causes is about.
-fn found_key(run: &Asked<'_>, wording: &Wording) -> Option<Subject> {
-    let causes = wording.causes();
+fn found_key(run: &Asked<'_>, reading: &Reading) -> Option<Subject> {
+    let causes = reading.causes();
     let mut findings = run.report.findings.iter();
     let found = findings.find(|f| causes.contains(&f.cause))?;
     let columns = run.summary.inputs.iter().flat_map(|i| &i.columns);
@@ -384,14 +345,20 @@ fn last_two(before: &[String], known: &Known<'_>) -> Vec<Subject> {
 }
 
 /// The quantities and the measures that a question asks for.
-pub(crate) fn asked_and_measures(wording: &Wording) -> (Vec<Quantity>, Vec<&'static Measure>) {
-    let named = amount::measures(wording);
-    (asked(wording, &named), measures(wording, named))
+pub(crate) fn asked_and_measures(reading: &Reading) -> (Vec<Quantity>, Vec<&'static Measure>) {
+    let named = amount::measures(reading);
+    (asked(reading, &named), measures(reading, named))
 }
 
-fn asked(wording: &Wording, measures: &[&'static Measure]) -> Vec<Quantity> {
-    let mut asked = wording.quantities();
+fn asked(reading: &Reading, measures: &[&'static Measure]) -> Vec<Quantity> {
+    let mut asked = reading.quantities();
     let has = |asked: &[Quantity], quantity| asked.contains(&quantity);
+    if reading.shows(Cue::DataRow) {
+        asked.retain(|q| *q != Quantity::Place);
+        if !has(&asked, Quantity::Reason) {
+            asked.push(Quantity::Reason);
+        }
+    }
     // "Which input is the largest?" is about inputs, "which stages have one task?" is a condition.
     if has(&asked, Quantity::Inputs) || has(&asked, Quantity::Single) {
         asked.retain(|q| !matches!(q, Quantity::Which | Quantity::Stages));
@@ -399,39 +366,33 @@ fn asked(wording: &Wording, measures: &[&'static Measure]) -> Vec<Quantity> {
     if has(&asked, Quantity::Which) {
         asked.retain(|q| *q != Quantity::Stages);
         // "the biggest output" is no stage
-        let is_of_stage = wording.has(
-            "阶段|stage|步|慢|久|长|耗时|费时",
-            "stage*|step*|slow*|long*|time|expensive|one|heaviest",
-        );
+        let is_of_stage = reading.shows(Cue::OfStage);
         asked.retain(|q| *q != Quantity::Which || is_of_stage || !measures.is_empty());
-        let is_superlative =
-            |q: &Quantity| *q == Quantity::Duration && !wording.has("多久|多长|多少", "how");
+        let is_superlative = |q: &Quantity| *q == Quantity::Duration && !reading.shows(Cue::How);
         asked.retain(|q| !is_superlative(q));
     }
     if has(&asked, Quantity::Cost) {
         asked.retain(|q| *q != Quantity::Gain && *q != Quantity::Duration);
     }
     // "is spilling the bottleneck?" is about spilling
-    let names_cause = wording.is_polar() && !wording.causes().is_empty();
+    let names_cause = reading.is_polar() && !reading.causes().is_empty();
     asked.retain(|q| !(names_cause && *q == Quantity::Account));
     // "is the cluster too small?" does not ask which one it is
-    asked.retain(|q| !(wording.is_polar() && *q == Quantity::Identity));
+    asked.retain(|q| !(reading.is_polar() && *q == Quantity::Identity));
     // a time, or a share of it, is the duration that is asked for
     let is_time = |m: &&Measure| matches!(m.unit, Unit::Ms | Unit::Seconds | Unit::Share);
-    let names_error = wording.has("错误|异常|报错", "error*|exception*|message");
+    let names_error = reading.shows(Cue::Error);
     let counts_losses = measures.iter().any(|m| LOSSES.contains(m));
-    let counts_losses = counts_losses && !wording.asks_why() && !names_error;
+    let counts_losses = counts_losses && !reading.shows(Cue::Why) && !names_error;
     asked.retain(|q| match q {
         Quantity::Duration | Quantity::Share => !measures.iter().any(is_time),
         Quantity::Reason => !counts_losses,
-        Quantity::Single => {
-            wording.has("阶段|stage", "stage*") && !wording.has("平均|大概", "average|avg|mean")
-        }
+        Quantity::Single => reading.shows(Cue::Stage) && !reading.has(Word::Mean),
         _ => true,
     });
     // "Why does it spill?" asks for the cause; "how long does it sort?" for a time.
-    if !asked.contains(&Quantity::Reason) || wording.causes().is_empty() {
-        asked.extend(wording.segments().into_iter().map(Quantity::Segment));
+    if !asked.contains(&Quantity::Reason) || reading.causes().is_empty() {
+        asked.extend(reading.segments().into_iter().map(Quantity::Segment));
     }
     asked
 }
@@ -453,18 +414,18 @@ const TROUBLE: [&Measure; 10] = [
 pub(crate) const LOSSES: [&Measure; 3] = [&book::FAILED, &book::REVOKED, &book::LOST_WORK];
 
 /// The causes that are named; a question about settings, the balance of the work or single tasks is not about a cause.
-fn causes(wording: &Wording, asked: &[Quantity]) -> Vec<Cause> {
+fn causes(reading: &Reading, asked: &[Quantity]) -> Vec<Cause> {
     let is_other =
         |q: &Quantity| matches!(q, Quantity::Bound | Quantity::Single | Quantity::Settings);
     match asked.iter().any(is_other) && !asked.contains(&Quantity::Reason) {
         true => Vec::new(),
-        false => wording.causes(),
+        false => reading.causes(),
     }
 }
 
 /// The named measures that are asked for; the question why something is wrong asks for its cause.
-fn measures(wording: &Wording, mut named: Vec<&'static Measure>) -> Vec<&'static Measure> {
-    let asks_for_cause = wording.asks_why() && !wording.causes().is_empty();
+fn measures(reading: &Reading, mut named: Vec<&'static Measure>) -> Vec<&'static Measure> {
+    let asks_for_cause = reading.shows(Cue::Why) && !reading.causes().is_empty();
     named.retain(|m| !(asks_for_cause && TROUBLE.contains(m)));
     named
 }

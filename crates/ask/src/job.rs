@@ -7,9 +7,8 @@ use report::{JobState, Report, SegmentKind, Text, text};
 use crate::Asked;
 use crate::amount::AMOUNTS;
 use crate::intent::{Intent, kind};
-use crate::phrases::Quantity;
 use crate::said::{Said, names};
-use crate::words::{Scan, Thing, Word};
+use crate::word::{Cue, Quantity, Thing, Word};
 use crate::{column, found, rank, setting, thing, time, verdict};
 use runs::{InputSummary, StageSummary};
 
@@ -36,14 +35,14 @@ const COUNTS: [Quantity; 9] = [
 pub(crate) fn about(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) {
     let asks = |q| intent.asks(q);
     // "is spilling the bottleneck?" is about spilling
-    let is_whole = intent.asks_why || !intent.is_polar;
+    let is_whole = intent.asks_why() || !intent.is_polar();
     let is_found = |cause| run.report.findings.iter().any(|f| f.cause == cause);
     let is_named = run.report.job.state != JobState::Failed
         && intent.causes.iter().any(|cause| is_found(*cause));
     let states_problem =
         intent.causes.is_empty() || asks(Quantity::Reason) && is_whole && !is_named;
     if run.report.job.state == JobState::Failed
-        && (asks(Quantity::Reason) || asks(Quantity::Verdict) || intent.names_failure)
+        && (asks(Quantity::Reason) || asks(Quantity::Verdict) || intent.reading.shows(Cue::Failure))
     {
         failure(said, run);
         let text = intent.text.to_lowercase();
@@ -54,10 +53,10 @@ pub(crate) fn about(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) {
         }
     }
     match run.report.job.state {
-        JobState::Succeeded if intent.names_failure => {
+        JobState::Succeeded if intent.reading.shows(Cue::Failure) => {
             said.say(text!("作业没有失败", "The job did not fail"));
         }
-        JobState::Unknown if intent.names_failure && run.summary.error.is_none() => {
+        JobState::Unknown if intent.reading.shows(Cue::Failure) && run.summary.error.is_none() => {
             return said.say(text!("没有文件记录任何失败", "No file records a failure"));
         }
         _ => {}
@@ -78,7 +77,7 @@ pub(crate) fn about(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) {
     }
     // a sum lists the stages with most of it
     let has_sum = intent.measures.iter().any(|m| rank::SUMS.contains(m));
-    let scan = Scan::of(&intent.text);
+    let scan = &intent.reading;
     let times_kind = intent.asked.iter().any(|q| kind(*q).is_some());
     // "the longest gap" is no stage
     let is_of_kind = times_kind && !scan.has(Word::Noun(Thing::Stage));
@@ -101,7 +100,7 @@ pub(crate) fn about(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) {
             }
         }
     }
-    let asks_idle = asks(Quantity::Segment(SegmentKind::Idle)) && !intent.asks_why;
+    let asks_idle = asks(Quantity::Segment(SegmentKind::Idle)) && !intent.asks_why();
     if let Some(time) = run.report.time.as_ref().filter(|_| asks_idle) {
         time.remarks
             .iter()
@@ -154,13 +153,6 @@ fn measures(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) {
     if let Some(queued) = queue {
         said.say_value(&book::QUEUED, queued, run.report.job.label(), run.vertex());
     }
-    if intent.asks_for(&AMOUNTS)
-        && !intent.asks(Quantity::Inputs)
-        && intent.causes.is_empty()
-        && !intent.asks_why
-    {
-        amounts(said, run, intent);
-    }
     let is_told = |m: &Measure| queue.is_some() && *m == book::WAIT || AMOUNTS.contains(&m);
     let has_sum = intent.asks_for(&rank::SUMS);
     let is_ranked = intent.asks(Quantity::Which) && !has_sum;
@@ -201,25 +193,6 @@ fn widest(said: &mut Said<'_>, run: &Asked<'_>) {
     for measure in SPREAD {
         if let Some(value) = stage.values.value(measure) {
             said.say_value(measure, value, &stage.name, run.vertex());
-        }
-    }
-}
-
-/// Rows and bytes of the inputs or of the outputs.
-fn amounts(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) {
-    if intent.asks_for(&[&book::ROWS_IN, &book::BYTES_READ]) {
-        // without a direction, the inputs are meant
-        return inputs(said, run);
-    }
-    let ends = run.channels().out_of.iter().enumerate();
-    let ends = ends.filter(|(_, readers)| readers.is_empty());
-    for (at, _) in ends.take(SHOWN) {
-        let stage = &run.summary.stages[at];
-        let amounts = intent.measures.iter().filter(|m| AMOUNTS.contains(m));
-        for measure in amounts {
-            if let Some(value) = stage.values.value(measure) {
-                said.say_value(measure, value, &stage.name, run.vertex());
-            }
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Answers a question about a run from the run's measurements.
 //!
-//! `intent` reads the question: the parts of the run (`names`, the run's own), and the quantities and measures (`wording`, using
-//! the `phrases` of users and the words of the book of measures). Each subject has a module that states its measurements with the
+//! `reading` finds the words of the `vocabulary` in a question, and `intent` what they ask for: the parts of the run (`names`, the
+//! run's own), the quantities and the measures. Each subject has a module that states its measurements with the
 //! evidence; `verdict` states the conclusions of the rules; `terms` defines words. If a question can't be understood, the answer
 //! says so and lists supported questions. Knows no LLM and no store.
 
@@ -19,11 +19,12 @@ mod job;
 mod mention;
 mod names;
 mod origin;
-mod phrases;
 mod plan;
+mod polar;
 mod premise;
 mod query;
 mod rank;
+mod reading;
 mod record;
 mod resource;
 mod said;
@@ -37,9 +38,9 @@ mod thing;
 mod time;
 mod unrecorded;
 mod verdict;
+mod vocabulary;
 mod wanted;
-mod wording;
-mod words;
+mod word;
 
 use agent::facts::MeasuredAnswer;
 use report::text;
@@ -48,11 +49,10 @@ pub use asked::{Asked, Earlier};
 pub use context::{advice_input, input};
 
 use intent::Intent;
-use phrases::Quantity;
 use query::cover;
 use said::Said;
 use subject::Subject;
-use words::{Scan, Thing, Word};
+use word::{Cue, Quantity, Thing, Word};
 
 /// The setting that limits the memory of the driver.
 const DRIVER_MEMORY: &str = "spark.driver.memory";
@@ -71,14 +71,28 @@ pub fn answer(question: &str, before: &[String], run: &Asked<'_>) -> MeasuredAns
         && (terms::define(&mut said, run, question)
             || numbers(&mut said, run, &Intent::of(question, before, run))
             || each(&mut said, run, &clauses, before));
-    if !is_answered && !whole(&mut said, run, question, before) {
+    if !is_answered && !one(&mut said, run, question, before) {
         let intent = Intent::of(question, before, run);
-        let is_near = query::nearest::answer(&mut said, run, &intent);
-        if !is_near && said.is_silent() && !of_whole_run(&mut said, run, &intent) {
+        if said.is_silent() && !of_whole_run(&mut said, run, &intent) {
             not_understood(&mut said);
         }
+        polar::lead(&mut said, run, &intent);
     }
     said.finish()
+}
+
+/// Answers one question: by its parse, else by the nearest records. Returns false if it is not understood.
+fn one(said: &mut Said<'_>, run: &Asked<'_>, question: &str, before: &[String]) -> bool {
+    if terms::define(said, run, question) {
+        return true;
+    }
+    let intent = Intent::of(question, before, run);
+    let is_answered =
+        parsed(said, run, question, &intent) || query::nearest::answer(said, run, &intent);
+    if is_answered {
+        polar::lead(said, run, &intent);
+    }
+    is_answered
 }
 
 /// Answers each clause of a question and names the clauses that are not understood. Returns false if none is.
@@ -90,8 +104,7 @@ fn each(said: &mut Said<'_>, run: &Asked<'_>, clauses: &[String], before: &[Stri
         said.next_clause();
         // "what does SV5 do, and why does it have one vertex?"
         let named = clauses::with_names(clause, last.as_ref(), run);
-        let intent = || Intent::of(&named, &before, run);
-        if !whole(said, run, &named, &before) && !query::nearest::answer(said, run, &intent()) {
+        if !one(said, run, &named, &before) {
             missed.push(clause.trim_matches(|c: char| !c.is_alphanumeric()));
         }
         before.push(named.clone());
@@ -101,38 +114,34 @@ fn each(said: &mut Said<'_>, run: &Asked<'_>, clauses: &[String], before: &[Stri
     if missed.len() == clauses.len() {
         return false;
     }
-    for clause in missed {
-        said.say(text!(
-            "“{clause}”没有理解，未回答",
-            "Not answered, as it was not understood: \"{clause}\""
+    for missed in missed.into_iter().rev() {
+        said.first(text!(
+            "“{missed}”没有理解，未回答",
+            "Not answered, as it was not understood: \"{missed}\""
         ));
     }
     true
 }
 
-/// Answers a question as a whole. Returns false if it is not understood.
-fn whole(said: &mut Said<'_>, run: &Asked<'_>, question: &str, before: &[String]) -> bool {
-    if terms::define(said, run, question) {
-        return true;
-    }
-    let intent = Intent::of(question, before, run);
+/// Answers a question whose every word is accounted for. Returns false for any other question.
+fn parsed(said: &mut Said<'_>, run: &Asked<'_>, question: &str, intent: &Intent) -> bool {
     if event::answer(said, run, question) {
         return true;
     }
     // "stage 2" is no change to 2
-    match (wanted::Wanted::of(&intent.text), &intent.subjects[..]) {
+    match (wanted::Wanted::of(&intent.reading), &intent.subjects[..]) {
         (Some(wanted), _) if intent.may_change() => {
-            resource::answer(said, run, wanted, &intent);
+            resource::answer(said, run, wanted, intent);
             return true;
         }
         (Some(_), [Subject::Stage(at)]) if resource::of_stage(said, run, *at) => return true,
-        _ if resource::without(said, run, &intent) => return true,
+        _ if resource::without(said, run, intent) => return true,
         _ => {}
     }
-    if unrecorded::answer(said, run, &intent) || premise::check(said, run, &intent) {
+    if unrecorded::answer(said, run, intent) || premise::check(said, run, intent) {
         return true;
     }
-    if time::longer(said, run, &intent) || numbers(said, run, &intent) {
+    if time::longer(said, run, intent) || numbers(said, run, intent) {
         return true;
     }
     // a question about an unknown name gets no conclusions about the job
@@ -148,10 +157,7 @@ fn whole(said: &mut Said<'_>, run: &Asked<'_>, question: &str, before: &[String]
             .for_each(|unknown| said.say(unknown.sentence()));
         return true;
     }
-    let is_thought = wording::Wording::of(&intent.text).has(
-        "如果|假如|要是|会怎样|会怎么样",
-        "what if|what happens if|what happened if|what would happen",
-    );
+    let is_thought = intent.reading.shows(Cue::WhatIf);
     let is_change = intent.asks(Quantity::Gain) || intent.asks(Quantity::Remedy);
     if is_thought && !is_change && intent.goal.is_none() {
         said.say(text!(
@@ -160,7 +166,7 @@ fn whole(said: &mut Said<'_>, run: &Asked<'_>, question: &str, before: &[String]
         ));
         said.pin();
     }
-    conclusions(said, run, &intent);
+    conclusions(said, run, intent);
     let text = said.text();
     // The answer to a goal names the goal.
     let is_record = |s: &Subject| {
@@ -175,9 +181,9 @@ fn whole(said: &mut Said<'_>, run: &Asked<'_>, question: &str, before: &[String]
     let is_strange = || {
         intent.goal.is_none()
             && !intent.subjects.iter().any(is_record)
-            && (cover::is_more_than_overview(&intent)
-                || cover::leaves_out(run, &intent, &text)
-                || cover::has_unknown(run, &intent, &text))
+            && (cover::is_more_than_overview(intent)
+                || cover::leaves_out(run, intent, &text)
+                || cover::has_unknown(run, intent, &text))
     };
     if intent.unknown.is_empty() && (intent.is_empty() || is_strange()) {
         said.truncate(0);
@@ -227,8 +233,8 @@ fn about(said: &mut Said<'_>, run: &Asked<'_>, subject: &Subject, intent: &Inten
         Subject::Job => job::about(said, run, intent),
         Subject::Stage(at) => {
             stage::about(said, run, *at, intent);
-            let names_stages = intent.asks(Quantity::Flow)
-                || Scan::of(&intent.text).has(Word::Noun(Thing::Vertex));
+            let names_stages =
+                intent.asks(Quantity::Flow) || intent.reading.has(Word::Noun(Thing::Vertex));
             if intent.asks(Quantity::Which) && intent.measures.is_empty() && !names_stages {
                 rank::rank(said, run, intent);
             }
@@ -242,8 +248,7 @@ fn about(said: &mut Said<'_>, run: &Asked<'_>, subject: &Subject, intent: &Inten
         Subject::Setting(key) => setting::about(said, run, key, intent),
         Subject::File(name) => thing::file(said, run, name),
         Subject::Finding(id) => {
-            let is_open =
-                intent.asks(Quantity::Sources) || Scan::of(&intent.text).has(Word::Define);
+            let is_open = intent.asks(Quantity::Sources) || intent.reading.has(Word::Define);
             found::finding_of(said, run, id, is_open);
         }
         Subject::Suggestion(id) => thing::suggestion(said, run, id),
@@ -256,11 +261,8 @@ fn about(said: &mut Said<'_>, run: &Asked<'_>, subject: &Subject, intent: &Inten
 /// other questions.
 fn of_whole_run(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) -> bool {
     use Quantity::{Account, Remedy, Verdict};
-    let is_slow = wording::Wording::of(&intent.text).has(
-        "慢|久|失败|报错|卡住|挂了",
-        "slow*|long|fail*|crash*|stuck|hang*",
-    );
-    let asks_cause = intent.asks_why && is_slow;
+    let is_slow = intent.reading.shows(Cue::Slow);
+    let asks_cause = intent.asks_why() && is_slow;
     if !asks_cause && ![Account, Remedy, Verdict].iter().any(|q| intent.asks(*q)) {
         return false;
     }

@@ -7,10 +7,10 @@ use runs::OperatorSummary;
 
 use crate::Asked;
 use crate::intent::Intent;
+use crate::reading::Reading;
 use crate::said::Said;
 use crate::spelling::is_name;
-use crate::wording::Wording;
-use crate::words::{Scan, Word};
+use crate::word::{Cue, Word};
 
 /// Lines of a definition, bytes that are quoted of one, and lines with a use.
 const DEFINITION: usize = 12;
@@ -22,18 +22,18 @@ fn is_part(c: char) -> bool {
 }
 
 /// Whether a text has a name as a whole word.
-fn has(text: &str, name: &str) -> bool {
+pub(crate) fn has(text: &str, name: &str) -> bool {
     text.match_indices(name).any(|(at, _)| {
         !text[..at].ends_with(is_part) && !text[at + name.len()..].starts_with(is_part)
     })
 }
 
 /// Names of the script in a question; for a question about places, other words of the script too.
-pub(crate) fn names<'a>(run: &'a Asked<'a>, intent: &'a Intent, scan: &Scan) -> Vec<&'a str> {
+pub(crate) fn names<'a>(run: &'a Asked<'a>, intent: &'a Intent, scan: &Reading) -> Vec<&'a str> {
     let script = run.summary.script.as_ref().map_or("", |s| s.text.as_str());
     let words = intent.text.split(|c| !is_part(c));
     let is_chinese = Language::of(&intent.text) == Language::Zh;
-    let asks_place = scan.has(Word::Place) || Wording::of(&intent.text).has("哪里", "where");
+    let asks_place = scan.has(Word::Place) || intent.reading.shows(Cue::Where);
     let is_capitals = |word: &str| word.bytes().all(|b| b.is_ascii_uppercase());
     let is_left = |word: &str| scan.left.iter().any(|l| l.contains(&word.to_lowercase()));
     // an ordinary word that happens to be in the script is no name

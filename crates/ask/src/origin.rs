@@ -62,7 +62,7 @@ pub(crate) fn unfinished(said: &mut Said<'_>, run: &Asked<'_>) -> bool {
 /// Whether a question has the number of vertices of a stage, as in "why 636 vertices?".
 pub(crate) fn is_asked(stage: &StageSummary, intent: &Intent) -> bool {
     let count = stage.get(&book::VERTICES);
-    intent.asks_why && count.is_some_and(|n| intent.numbers.contains(&n))
+    intent.asks_why() && count.is_some_and(|n| intent.reading.numbers().any(|stated| stated == n))
 }
 
 /// Says the partitions that a stage reads, and the hint or setting that decides their number.

@@ -6,11 +6,10 @@ use report::{Cause, ProblemType, RuleResult, SegmentKind, Text, text};
 use runs::StageSummary;
 
 use crate::intent::{Intent, kind};
-use crate::phrases::{Phrases, Quantity};
+use crate::reading::Reading;
 use crate::said::Said;
 use crate::subject::Subject;
-use crate::wording::Wording;
-use crate::words::{Scan, Thing, Word};
+use crate::word::{Cue, Quantity, Thing, Word};
 use crate::{Asked, rank, record, time, verdict};
 
 /// Trouble by its causes, its measures and their largest values without that trouble.
@@ -26,25 +25,20 @@ const TROUBLES: [Trouble; 6] = [
     (|c| c.problem_type() == ProblemType::DataSkew, &[&book::ROWS_MAX_OVER_MEAN, &book::READ_MAX_OVER_MEAN], 1.5),
 ];
 
-/// Questions how joins are run.
-const STRATEGIES: (Phrases, Phrases) = (
-    "连接方式|连接类型|连接算法|哪种连接|什么连接|join 方式|join 类型|join 算法|哪种 join|什么 join",
-    "join type|type of join|kind of join|join strategy|join algorithm|sort of join",
-);
-
 /// Part by which a stated number may differ from the measured one.
 const NEAR: f64 = 0.25;
 
 /// Says the measurements that a question takes for granted. Returns true if they are otherwise, so that nothing is left to answer.
 pub(crate) fn check(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) -> bool {
-    if Wording::of(&intent.text).has(STRATEGIES.0, STRATEGIES.1) {
+    if intent.reading.shows(Cue::Strategy) {
         return strategies(said, run, intent);
     }
-    if !intent.asks_why {
-        return intent.is_polar
-            && !intent.asks(Quantity::Remedy)
-            && asks_strategy(intent)
-            && strategies(said, run, intent);
+    if !intent.asks_why() {
+        let asks = intent.is_polar() && !intent.asks(Quantity::Remedy) && asks_strategy(intent);
+        if asks {
+            said.affirm(broadcasts(run, &stages(run, intent).1));
+        }
+        return asks && strategies(said, run, intent);
     }
     number(said, run, intent);
     let is_refuted = first(said, run, intent)
@@ -58,17 +52,17 @@ pub(crate) fn check(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) -> bo
 }
 
 /// Whether a question names trouble that vertices have, which "and why?" after it asks the reason of.
-pub(crate) fn names_trouble(wording: &Wording) -> bool {
-    let causes = wording.causes();
+pub(crate) fn names_trouble(reading: &Reading) -> bool {
+    let causes = reading.causes();
     let is_named = TROUBLES
         .iter()
         .any(|(is_it, ..)| causes.iter().any(|cause| is_it(*cause)));
-    (is_named || wording.names_failure()) && !wording.has("executor", "executor*")
+    (is_named || reading.shows(Cue::Failure)) && !reading.shows(Cue::Executor)
 }
 
 /// "is it a broadcast join?"
 fn asks_strategy(intent: &Intent) -> bool {
-    let scan = Scan::of(&intent.text);
+    let scan = &intent.reading;
     let is_setting = |s: &Subject| matches!(s, Subject::Setting(_));
     scan.has(Word::Kind("JOIN"))
         && scan.has(Word::Kind("BROADCAST"))
@@ -77,7 +71,7 @@ fn asks_strategy(intent: &Intent) -> bool {
 
 /// Corrects a question why a stage is the first by a measure. Returns false, as the stage has its own reasons.
 fn first(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) -> bool {
-    let scan = Scan::of(&intent.text);
+    let scan = &intent.reading;
     let ([Subject::Stage(at)], true) = (&intent.subjects[..], scan.has(Word::Most)) else {
         return false;
     };
@@ -98,12 +92,10 @@ fn first(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) -> bool {
 
 /// Corrects a question about operators of a kind that the run lacks.
 fn absent(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) -> bool {
-    let wording = Wording::of(&intent.text);
+    let reading = &intent.reading;
     let (kinds, name): (&[&str], Text) = match () {
-        _ if wording.has("reducer", "reducer*") => (&["reduce"], text!(" REDUCE", "reducer")),
-        _ if wording.has("join|连接", "join|joins") => {
-            (&["join", "combine"], text!("连接", "join"))
-        }
+        _ if reading.has(Word::Kind("REDUCE")) => (&["reduce"], text!(" REDUCE", "reducer")),
+        _ if reading.has(Word::Kind("JOIN")) => (&["join", "combine"], text!("连接", "join")),
         _ => return false,
     };
     let mut operators = run.operators().peekable();
@@ -126,7 +118,8 @@ fn executors(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) -> bool {
     let is_lost = all
         .iter()
         .any(|e| e.values.get(&book::EXECUTOR_LOST).is_some());
-    let is_named = intent.names_executors && intent.causes.contains(&Cause::ExecutorLost);
+    let is_named =
+        intent.reading.shows(Cue::Executor) && intent.causes.contains(&Cause::ExecutorLost);
     let is_refuted = is_named && !all.is_empty() && !is_lost;
     if is_refuted {
         said.say(text!(
@@ -139,7 +132,7 @@ fn executors(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) -> bool {
 
 /// Corrects a question why a cache is not used.
 fn cached(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) -> bool {
-    let scan = Scan::of(&intent.text);
+    let scan = &intent.reading;
     scan.has(Word::Noun(Thing::Cache)) && scan.has(Word::Not) && record::cache(said, run)
 }
 
@@ -230,6 +223,15 @@ fn trouble(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) -> bool {
 fn strategy(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) -> bool {
     let of_broadcast = |c: &Cause| matches!(c, Cause::MissedBroadcast | Cause::BroadcastTooLarge);
     let (_, stages) = stages(run, intent);
+    let is_broadcast = broadcasts(run, &stages);
+    let is_denied = intent.reading.has(Word::Not);
+    let is_found = run.report.findings.iter().any(|f| of_broadcast(&f.cause));
+    let is_refuted = intent.causes.iter().any(of_broadcast) && is_broadcast == is_denied;
+    is_refuted && !is_found && strategies(said, run, intent)
+}
+
+/// Whether rows are broadcast to or from some stages.
+fn broadcasts(run: &Asked<'_>, stages: &[&StageSummary]) -> bool {
     let name = |at: usize| run.summary.stages.get(at).map(|s| &s.name);
     let is_meant = |at: usize| stages.iter().any(|s| Some(&s.name) == name(at));
     let mut broadcasts = run
@@ -237,11 +239,7 @@ fn strategy(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) -> bool {
         .edges
         .iter()
         .filter(|e| e.exchange == "broadcast");
-    let is_broadcast = broadcasts.any(|e| is_meant(e.to) || is_meant(e.from));
-    let is_denied = Scan::of(&intent.text).has(Word::Not);
-    let is_found = run.report.findings.iter().any(|f| of_broadcast(&f.cause));
-    let is_refuted = intent.causes.iter().any(of_broadcast) && is_broadcast == is_denied;
-    is_refuted && !is_found && strategies(said, run, intent)
+    broadcasts.any(|e| is_meant(e.to) || is_meant(e.from))
 }
 
 /// Says how the joins are run that a question is about.
@@ -273,14 +271,15 @@ fn number(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) {
         ),
         _ => return,
     };
+    let numbers: Vec<f64> = intent.reading.numbers().collect();
+    let durations = intent.durations();
     let counts = intent.measures.iter().copied();
     let counts = counts.filter(|m| matches!(m.unit, Unit::Vertices | Unit::Tokens));
-    let mut stated: Vec<(&Measure, &[f64], f64)> =
-        counts.map(|m| (m, &intent.numbers[..], 1.0)).collect();
+    let mut stated: Vec<(&Measure, &[f64], f64)> = counts.map(|m| (m, &numbers[..], 1.0)).collect();
     let names_part = intent.asked.iter().any(|q| kind(*q).is_some()) || !intent.measures.is_empty();
-    let is_whole = intent.subjects != [Subject::Job] || intent.names_job;
+    let is_whole = intent.subjects != [Subject::Job] || intent.reading.shows(Cue::Job);
     if is_whole && !names_part && !intent.asks(Quantity::Change) {
-        stated.push((time, &intent.durations, second));
+        stated.push((time, &durations, second));
     }
     let total = run
         .report

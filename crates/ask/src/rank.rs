@@ -8,6 +8,7 @@ use crate::intent::Intent;
 use crate::said::{Said, names};
 use crate::stage::{findings, judge};
 use crate::subject::Subject;
+use crate::word::{Cue, Word};
 use crate::{Asked, found, origin, record};
 use runs::{EdgeSummary, StageSummary};
 
@@ -71,7 +72,11 @@ pub(crate) fn rank(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) {
     let total = run.report.time.as_ref().map(|time| time.total_seconds());
     let total = total.filter(|total| is_path && *total > 0.0);
     let mut ids = Vec::new();
-    let count = if intent.names_order { SUMMED } else { RANKED };
+    let count = if intent.reading.shows(Cue::Order) {
+        SUMMED
+    } else {
+        RANKED
+    };
     let shown = ranked.iter().take(count).map(|(number, at)| {
         let stage = &run.summary.stages[*at];
         let (name, n) = (&stage.name, order.shown(*number, run.vertex()));
@@ -115,7 +120,7 @@ pub(crate) fn rank(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) {
     said.cite(sentence, &ids);
     let is_found = |at: usize| findings(run, &run.summary.stages[at]).next().is_some();
     if let Some((_, at)) = ranked.first()
-        && (intent.asks_why || is_found(*at))
+        && (intent.asks_why() || is_found(*at))
     {
         judge(said, run, *at);
     }
@@ -278,6 +283,10 @@ pub(crate) fn compare(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) {
     let is_general = measures.is_empty();
     if is_general {
         slower(said, a, b);
+        let spans = a.get(&book::SPAN).zip(b.get(&book::SPAN));
+        if let (Some((x, y)), true) = (spans, intent.reading.has(Word::Most)) {
+            said.affirm(x > y);
+        }
         measures.extend(COMPARED);
     }
     let (mut ids, mut shown) = (Vec::new(), Vec::new());
@@ -329,7 +338,10 @@ pub(crate) fn compare(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) {
             by = Ratio(ratio.max(1.0 / ratio))
         ));
     }
-    for stage in [a, b].into_iter().filter(|_| is_general || intent.asks_why) {
+    for stage in [a, b]
+        .into_iter()
+        .filter(|_| is_general || intent.asks_why())
+    {
         findings(run, stage).for_each(|f| found::finding(said, f, false));
     }
 }

@@ -53,6 +53,17 @@ pub(crate) fn columns(said: &mut Said<'_>, name: &str, columns: &[String]) {
     ));
 }
 
+/// Says the format of an input.
+pub(crate) fn format(said: &mut Said<'_>, input: &InputSummary) {
+    if let Some(format) = &input.format {
+        let name = &input.name;
+        said.say(text!(
+            "{name} 的格式：{format}",
+            "The format of {name}: {format}"
+        ));
+    }
+}
+
 /// The columns of an input: those of its metadata, else those that its reader takes.
 pub(crate) fn columns_of(run: &Asked<'_>, input: &InputSummary) -> Vec<String> {
     let typed = |c: &ColumnSummary| match &c.type_name {

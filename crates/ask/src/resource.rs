@@ -14,7 +14,7 @@ use super::wanted::{Amount, Resource, Wanted};
 use super::{Asked, found, setting, verdict};
 use crate::intent::Intent;
 use crate::subject::Subject;
-use crate::wording::Wording;
+use crate::word::Cue;
 
 /// Causes that more memory may remove.
 const MEMORY: [Cause; 4] = [
@@ -67,14 +67,13 @@ pub(super) fn answer(said: &mut Said<'_>, run: &Asked<'_>, wanted: Wanted, inten
         Amount::Plus(more) => (present + more).round().max(1.0),
         Amount::Open => {
             let ends = counts.first().into_iter().chain(counts.last());
-            return ends.for_each(|p| with_count(said, run, &counts, now, p.count as f64));
+            return ends.for_each(|p| with_count(said, run, intent, &counts, now, p.count as f64));
         }
     };
     // "we have 80 tokens, would 40 do?"
     let other = intent
-        .numbers
-        .iter()
-        .copied()
+        .reading
+        .numbers()
         .find(|n| *n != present && *n >= 1.0);
     let wanted = match wanted == present {
         true => other.unwrap_or(wanted),
@@ -82,14 +81,14 @@ pub(super) fn answer(said: &mut Said<'_>, run: &Asked<'_>, wanted: Wanted, inten
     };
     let [noun, _] = run.report.job.engine.unwrap_or(JobEngine::Scope).resource();
     match least {
-        _ if wanted != present => with_count(said, run, &counts, now, wanted),
+        _ if wanted != present => with_count(said, run, intent, &counts, now, wanted),
         Some(least) => {
             said.say(text!(
                 "不需要 {now}",
                 "{now} are more than needed",
                 now = noun.count(present)
             ));
-            with_count(said, run, &counts, now, least);
+            with_count(said, run, intent, &counts, now, least);
         }
         None => said.say(text!(
             "{now} 都用得上：更少就会变慢",
@@ -99,19 +98,26 @@ pub(super) fn answer(said: &mut Said<'_>, run: &Asked<'_>, wanted: Wanted, inten
     }
 }
 
-/// Slowdown that is too small to notice.
+/// Slowdown that is too small to notice, and speed-up that is worth more resources.
 const SLOWER: f64 = 1.02;
+const WORTH: f64 = 1.05;
 
 /// Says how long the run would take with another count of its resource.
 fn with_count(
     said: &mut Said<'_>,
     run: &Asked<'_>,
+    intent: &Intent,
     counts: &[CurvePoint],
     now: CurvePoint,
     count: f64,
 ) {
     let [noun, hours] = run.report.job.engine.unwrap_or(JobEngine::Scope).resource();
     let seconds = at(counts, count);
+    if intent.reading.shows(Cue::Faster) && count > now.count as f64 {
+        said.affirm(seconds * WORTH <= now.seconds);
+    } else if intent.reading.shows(Cue::Enough) {
+        said.affirm(seconds <= now.seconds * SLOWER);
+    }
     let cost = now.cost / (now.count as f64 * now.seconds) * count * seconds;
     let ids = time::elapsed(said, run);
     said.cite(
@@ -176,17 +182,11 @@ pub(super) fn of_stage(said: &mut Said<'_>, run: &Asked<'_>, at: usize) -> bool 
 /// Answers how long the run would take without one kind of time: "if the executors had been there at once". Returns false for any
 /// other question.
 pub(super) fn without(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) -> bool {
-    let wording = Wording::of(&intent.text);
-    let is_thought = wording.has(
-        "如果|要是|假如|假设|若",
-        "if|suppose|supposing|assuming|imagine|would|without",
-    );
-    let removes = wording.has(
-        "没有|不用|不需要|不花|去掉|省掉|一开始就|立刻|马上|消除|免费|为零|为 0",
-        "without|no|not|never|hadn't|didn't|weren't|wasn't|at once|immediately|right away|from the start|from the beginning|straight away|removed|free|instant*|nothing|zero|gone",
-    );
-    let mut kinds = wording.segments();
-    if kinds.is_empty() && intent.names_executors {
+    let reading = &intent.reading;
+    let is_thought = reading.shows(Cue::If);
+    let removes = reading.shows(Cue::Without);
+    let mut kinds = reading.segments();
+    if kinds.is_empty() && intent.reading.shows(Cue::Executor) {
         kinds.extend([SegmentKind::CapacityWait, SegmentKind::Queue]);
     }
     let total = run.report.job.total_seconds;

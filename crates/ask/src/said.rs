@@ -17,6 +17,8 @@ pub(crate) struct Said<'a> {
     earlier: &'a [Evidence],
     /// Findings that the answer to the clause states.
     told: Vec<String>,
+    /// Whether the answer affirms what the clause asks.
+    affirmed: Option<bool>,
     /// Sentences before the answer to the clause.
     earlier_clauses: usize,
 }
@@ -35,6 +37,7 @@ impl<'a> Said<'a> {
             next,
             earlier: run.cited,
             told: Vec::new(),
+            affirmed: None,
             earlier_clauses: 0,
         }
     }
@@ -43,6 +46,7 @@ impl<'a> Said<'a> {
     pub(crate) fn next_clause(&mut self) {
         self.pin();
         self.told.clear();
+        self.affirmed = None;
     }
 
     /// Keeps the sentences so far, whatever becomes of the rest of the answer.
@@ -85,6 +89,7 @@ impl<'a> Said<'a> {
         self.sentences.truncate(self.earlier_clauses + sentences);
         if sentences == 0 {
             self.told.clear();
+            self.affirmed = None;
         }
         let cited = self.sentences.join(" ");
         let is_cited = |e: &Evidence| {
@@ -101,6 +106,44 @@ impl<'a> Said<'a> {
         own[from..]
             .iter()
             .all(|sentence| earlier.contains(sentence))
+    }
+
+    /// Notes whether the answer affirms what the clause asks; the first note counts.
+    pub(crate) fn affirm(&mut self, is_so: bool) {
+        self.affirmed.get_or_insert(is_so);
+    }
+
+    pub(crate) fn affirmed(&self) -> Option<bool> {
+        self.affirmed
+    }
+
+    /// Whether the answer is a refusal, or begins with yes or no in its own words.
+    pub(crate) fn is_decided(&self) -> bool {
+        const WORDS: &str = "Yes|No:|No.|Not so|Not known|Probably|That can't|I did not|是。|否。|不会|不需要|可能|并非|无法|没有理解";
+        let first = self.sentences[self.earlier_clauses..].first();
+        first.is_none_or(|first| WORDS.split('|').any(|word| first.starts_with(word)))
+    }
+
+    /// Whether the answer begins with an admission that no record answers.
+    pub(crate) fn is_unknown(&self) -> bool {
+        const WORDS: &str =
+            "No record|No file|Some words|Undecided|没有记录|没有文件|问题中有的词|缺少文件";
+        let first = self.sentences[self.earlier_clauses..].first();
+        first.is_some_and(|first| WORDS.split('|').any(|word| first.starts_with(word)))
+    }
+
+    /// Says something before the answer to the clause.
+    pub(crate) fn lead(&mut self, text: Text) {
+        let from = self.earlier_clauses;
+        let own = self.sentences.split_off(from);
+        self.say(text);
+        self.sentences.extend(own);
+    }
+
+    /// Says something before the answers to all clauses.
+    pub(crate) fn first(&mut self, text: Text) {
+        self.earlier_clauses = 0;
+        self.lead(text);
     }
 
     /// Says something that rests on no evidence.

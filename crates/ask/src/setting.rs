@@ -4,14 +4,22 @@ use report::{JobEngine, Setting, Text, text};
 
 use crate::Asked;
 use crate::intent::Intent;
-use crate::phrases::Quantity;
 use crate::said::Said;
+use crate::word::{Cue, Quantity};
 
 /// Settings listed without a name.
 const LISTED: usize = 12;
 
 /// Says the value of a setting, and the value that a suggestion would set.
 pub(crate) fn about(said: &mut Said<'_>, run: &Asked<'_>, key: &str, intent: &Intent) {
+    let value = run
+        .summary
+        .settings
+        .get(key)
+        .map(|[value, _]| value.as_str());
+    if let (Some(value @ ("true" | "false")), true) = (value, intent.asks(Quantity::Settings)) {
+        said.affirm(value == "true");
+    }
     let sentence = match run.summary.settings.get(key) {
         Some([value, origin]) => text!(
             "{key} = {value}{origin}",
@@ -34,7 +42,7 @@ pub(crate) fn about(said: &mut Said<'_>, run: &Asked<'_>, key: &str, intent: &In
         }
         None if intent.asks(Quantity::Remedy)
             || intent.asks(Quantity::Verdict)
-            || intent.is_polar =>
+            || intent.is_polar() =>
         {
             said.say(text!("没有建议要改 {key}", "no suggestion changes {key}"))
         }
@@ -70,7 +78,7 @@ pub(crate) fn list(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) {
             "No file gives the settings of the job"
         ));
     }
-    let is_named = |key: &str| match intent.names_executors {
+    let is_named = |key: &str| match intent.reading.shows(Cue::Executor) {
         true => key.starts_with("spark.executor.") || key.starts_with("spark.dynamicAllocation."),
         false => true,
     };

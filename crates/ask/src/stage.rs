@@ -5,8 +5,8 @@ use report::measure::{Better, Entity, Measure, book};
 use report::{Cause, Finding, Text, Verdict, text};
 
 use crate::intent::{Intent, LOSSES, kind};
-use crate::phrases::Quantity;
 use crate::said::{self, Said};
+use crate::word::Quantity;
 use crate::{Asked, found, origin, rank, record, time};
 use runs::StageSummary;
 
@@ -29,7 +29,7 @@ pub(crate) fn about(said: &mut Said<'_>, run: &Asked<'_>, at: usize, intent: &In
     let only_remedy =
         asks(Quantity::Remedy) && intent.asked.len() == 1 && intent.measures.is_empty();
     let judges =
-        judges && (intent.asks_why || intent.measures.is_empty()) || is_plain || only_remedy;
+        judges && (intent.asks_why() || intent.measures.is_empty()) || is_plain || only_remedy;
     if stage.never_ran {
         planned(said, run, at, intent);
         if judges {
@@ -37,12 +37,12 @@ pub(crate) fn about(said: &mut Said<'_>, run: &Asked<'_>, at: usize, intent: &In
         }
         return;
     }
-    if is_plain && !intent.asks_why {
+    if is_plain && !intent.asks_why() {
         does(said, run, at);
     }
     // the number that is asked for comes before its reason
     measures(said, run, at, intent);
-    if judges && intent.asks_why && intent.measures.is_empty() {
+    if judges && intent.asks_why() && intent.measures.is_empty() {
         why(said, run, at);
     } else if judges {
         judge(said, run, at);
@@ -67,7 +67,7 @@ pub(crate) fn about(said: &mut Said<'_>, run: &Asked<'_>, at: usize, intent: &In
     }
     if is_plain
         || judges
-            && !intent.asks_why
+            && !intent.asks_why()
             && findings(run, stage).next().is_none()
             && intent.measures.is_empty()
     {

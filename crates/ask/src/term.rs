@@ -2,7 +2,7 @@
 
 use report::{SegmentKind, StaticText};
 
-use crate::phrases::Phrases;
+use crate::vocabulary::Phrases;
 
 /// A term by its names, with the kind of time that it stands for.
 pub(crate) struct Term {

@@ -6,10 +6,10 @@ use std::sync::LazyLock;
 use report::measure::{Entity, Measure, book};
 use report::{Cause, SegmentKind, StaticText};
 
+use crate::reading::Reading;
 use crate::said::Said;
 use crate::term::{Term, term};
-use crate::wording::Wording;
-use crate::words::{Scan, Word};
+use crate::word::{Cue, Word};
 use crate::{Asked, found, plan, rank, thing, time};
 
 use SegmentKind as Kind;
@@ -134,25 +134,11 @@ pub(crate) fn all() -> impl Iterator<Item = &'static Term> {
     TERMS.iter().chain(plan::OPERATORS)
 }
 
-/// The definitions of terms that fit, as one text.
-fn texts(fits: impl Fn(&&Term) -> bool) -> String {
-    let terms = all().filter(fits);
-    let texts =
-        terms.map(|term| format!("{} {} {} {} ", term.zh, term.en, term.says.zh, term.says.en));
-    texts.collect::<String>().replace('|', " ")
-}
-
-/// The definitions of terms that are a measure's title.
-pub(crate) fn of_measure(measure: &Measure) -> String {
-    texts(|term| {
-        term.zh.split('|').any(|name| name == measure.title.zh)
-            || term.en.split('|').any(|name| name == measure.title.en)
-    })
-}
-
-/// The definition of a kind of time.
-pub(crate) fn of_kind(kind: SegmentKind) -> String {
-    texts(|term| term.kind == Some(kind))
+/// Whether a text has a name of a term.
+pub(crate) fn is_named(term: &Term, text: &str) -> bool {
+    let text = plain(text);
+    let mut names = crate::vocabulary::texts(term.zh, term.en);
+    names.any(|name| place_of(&text, name).is_some())
 }
 
 /// A name of the program with its definition.
@@ -239,7 +225,7 @@ fn asked(question: &str) -> Vec<Definition> {
 
 /// Whether a text only asks for a definition: of one name that was taken out of it, or of several.
 fn only_defines(rest: &str, are_several: bool) -> bool {
-    let scan = Scan::of(rest);
+    let scan = Reading::of(rest);
     let is_around = |word: &Word| {
         matches!(
             word,
@@ -247,16 +233,15 @@ fn only_defines(rest: &str, are_several: bool) -> bool {
         )
     };
     let is_around = |word: &Word| is_around(word) || are_several && *word == Word::Apart;
-    let words = Wording::of(rest);
-    let says_what = words.has("", "what|what's|whats|wtf|wth");
-    let is_question = words.has("", "is|are|what's|whats|do|does");
+    let says_what = scan.shows(Cue::What);
+    let is_question = scan.shows(Cue::Is);
     let asks = scan.has(Word::Define)
         || says_what && is_question
         || scan.has(Word::Mean) && says_what
-        || words.has("干什么|做什么|干嘛|干啥|作用|用途|什么用", "")
-        || are_several && words.has("不同", "difference|differ|differs");
+        || scan.shows(Cue::Purpose)
+        || are_several && scan.shows(Cue::Differs);
     // "what is its limit?" asks for a number
-    let asks = asks && !words.points_back();
+    let asks = asks && !scan.points_back();
     let others = scan
         .words
         .iter()
@@ -287,7 +272,7 @@ impl Definition {
                     let found = operators.filter(|(_, o)| is_it(&o.id));
                     found.for_each(|(o, _)| thing::operator(said, run, at, o));
                 }
-                let causes = Wording::of(&format!("{} {}", term.zh, term.en)).causes();
+                let causes = Reading::of(&format!("{} {}", term.zh, term.en)).causes();
                 let findings = run.report.findings.iter();
                 let findings = findings.filter(|f| causes.contains(&f.cause));
                 findings.for_each(|f| found::finding(said, f, false));
@@ -313,7 +298,7 @@ impl Definition {
 /// Says the definitions that a question asks for. Returns false for any other question.
 pub(crate) fn define(said: &mut Said<'_>, run: &Asked<'_>, question: &str) -> bool {
     // "what is the driver memory?" asks for a setting
-    if Wording::of(question)
+    if Reading::of(question)
         .settings()
         .any(|key| run.summary.settings.contains_key(key) && key.contains("emory"))
     {

@@ -7,9 +7,8 @@ use report::{Text, text};
 
 use crate::column::{self, evidence_of_input, values};
 use crate::intent::Intent;
-use crate::phrases::Quantity;
 use crate::said::Said;
-use crate::words::{Scan, Thing, Word};
+use crate::word::{Quantity, Thing, Word};
 use crate::{Asked, found, record, stage, verdict};
 use runs::InputSummary;
 
@@ -36,7 +35,7 @@ pub(crate) fn input(said: &mut Said<'_>, run: &Asked<'_>, at: usize, intent: &In
             name = input.name
         ));
     }
-    let scan = Scan::of(&intent.text);
+    let scan = &intent.reading;
     if scan.has(Word::Noun(Thing::Column)) && !scan.has(Word::Key) {
         record::columns(said, &input.name, &record::columns_of(run, input));
     } else {

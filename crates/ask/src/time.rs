@@ -7,8 +7,7 @@ use report::{Segment, SegmentKind, Text, text};
 use crate::intent::{Intent, kind};
 use crate::said::{Said, names};
 use crate::subject::Subject;
-use crate::wording::Wording;
-use crate::words::{Scan, Word};
+use crate::word::{Cue, Word};
 use crate::{Asked, found};
 
 /// One of two uses of time is the main one from this ratio on.
@@ -365,9 +364,8 @@ pub(crate) fn time_of(
 
 /// Says which of two kinds of time is longer: "is the queue longer than the run?". Returns false for any other question.
 pub(crate) fn longer(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) -> bool {
-    let scan = Scan::of(&intent.text);
-    let wording = Wording::of(&intent.text);
-    let joins = wording.has("还是|或|和|与|比", "or|than|and|versus|vs");
+    let scan = &intent.reading;
+    let joins = scan.shows(Cue::Or);
     if !joins || !scan.has_any(&[Word::Most, Word::Apart]) || intent.subjects != [Subject::Job] {
         return false;
     }
@@ -384,7 +382,7 @@ pub(crate) fn longer(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) -> b
             times.push((title.into(), seconds));
         }
     }
-    let names_run = wording.has("运行|跑", "run|runs|running|execution|work");
+    let names_run = scan.shows(Cue::Runs);
     let ran = run.report.job.elapsed_seconds.filter(|_| names_run);
     times.extend(ran.map(|ran| (text!("运行", "the run"), ran)));
     times.sort_by(|a, b| b.1.total_cmp(&a.1));
@@ -431,6 +429,10 @@ pub(crate) fn goal(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) {
     };
     let ids = elapsed(said, run);
     let goal_time = Seconds(goal);
+    let time = run.report.time.as_ref();
+    let avoidable = time.and_then(|t| t.avoidable_seconds).unwrap_or(0.0);
+    let left = (ran - avoidable).max(0.0);
+    said.affirm(left <= goal);
     if ran <= goal {
         let sentence = text!(
             "这次运行 {ran}，已经在 {goal}以内",
@@ -440,13 +442,6 @@ pub(crate) fn goal(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) {
         );
         return said.cite(sentence, &ids);
     }
-    let avoidable = run
-        .report
-        .time
-        .as_ref()
-        .and_then(|t| t.avoidable_seconds)
-        .unwrap_or(0.0);
-    let left = (ran - avoidable).max(0.0);
     let sentence = match (avoidable > 0.0, left <= goal) {
         (false, _) => text!(
             "已知的问题省不出时间，达不到 {goal}（这次 {ran}）",

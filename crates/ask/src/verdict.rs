@@ -8,10 +8,9 @@ use report::{Cause, Finding, Localize, ProblemType, RuleResult, Suggestion, Text
 
 use crate::found::{CITED, finding, finding_of, undecided};
 use crate::intent::Intent;
-use crate::phrases::Quantity;
 use crate::said::Said;
 use crate::subject::Subject;
-use crate::wording::Wording;
+use crate::word::{Cue, Quantity};
 use crate::{Asked, column, setting, stage, time};
 
 /// Findings and suggestions named in an answer; the report has them all.
@@ -61,9 +60,9 @@ pub(crate) fn causes(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) {
     let report = run.report;
     let mut texts: BTreeSet<&str> = BTreeSet::new();
     // a number that was asked for needs no list of causes that don't apply
-    let is_number = !intent.measures.is_empty() && !intent.is_polar && !intent.asks_why;
+    let is_number = !intent.measures.is_empty() && !intent.is_polar() && !intent.asks_why();
     let is_number = is_number && !intent.asks(Quantity::Remedy);
-    let names_error = Wording::of(&intent.text).has("错误|报错|异常", "error*|exception*|message*");
+    let names_error = intent.reading.shows(Cue::Error);
     for rule in report
         .rules
         .iter()
@@ -72,7 +71,7 @@ pub(crate) fn causes(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) {
         match rule.outcome {
             RuleResult::Fired => {
                 let of_executors = matches!(rule.cause, Cause::ExecutorLost | Cause::VertexRetries);
-                let in_words = of_executors && (intent.names_executors || names_error);
+                let in_words = of_executors && (intent.reading.shows(Cue::Executor) || names_error);
                 let found = report.findings.iter().filter(|f| f.cause == rule.cause);
                 found.for_each(|f| finding_of(said, run, &f.id, in_words));
             }
@@ -106,7 +105,7 @@ pub(crate) fn causes(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) {
             && rules.any(|r| r.cause == cause && r.outcome == RuleResult::Abstained)
     };
     undecided(said, run, open);
-    if is_number || !intent.is_polar && !intent.asks_why {
+    if is_number || !intent.is_polar() && !intent.asks_why() {
         return;
     }
     let named = report
@@ -131,7 +130,7 @@ pub(crate) fn causes(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) {
 
 /// Whether it names columns or values.
 fn names_values(intent: &Intent) -> bool {
-    Wording::of(&intent.text).has("列|字段|值", "column*|field*|value*|key|keys")
+    intent.reading.shows(Cue::Values)
 }
 
 /// Says how the values of the columns are spread that skewed findings are about.

@@ -2,8 +2,9 @@
 
 use std::ops::Range;
 
-use super::wording::Wording;
-use super::words::length;
+use crate::reading::Reading;
+use crate::vocabulary::length;
+use crate::word::{Cue, Word};
 
 /// Characters between an amount and its resource: "twice as many tokens", “executor 从 8 个减到 2 个”.
 const APART: usize = 24;
@@ -24,52 +25,6 @@ pub(super) enum Resource {
     Partitions,
 }
 
-#[rustfmt::skip]
-const RESOURCES: &[(Resource, &str, &str)] = &[
-    (Resource::Tokens, "令牌|token|au ", "token*|au|aus"),
-    (Resource::Executors, "executor|执行器|节点", "executor*|worker*|node*"),
-    (Resource::Cores, "核", "core*|cpu*|slot*"),
-    (Resource::Input, "输入|数据", "input*|data|rows"),
-    (Resource::Memory, "内存", "memory|ram|heap"),
-    (Resource::Partitions, "分区", "partition*"),
-    (Resource::Hardware, "磁盘|硬盘|网络|带宽", "disk*|ssd*|network|bandwidth|machine*"),
-];
-
-#[rustfmt::skip]
-const FACTORS: &[(f64, &str, &str)] = &[
-    (0.25, "四分之一", "quarter"),
-    (0.5, "一半|减半|半数|少一半", "half|halve|halved|halving"),
-    (2.0, "双倍|翻倍|翻一倍|加倍|翻一番|翻番|多一倍|增加一倍|加一倍|大一倍|涨一倍", "twice|double|doubled|doubling"),
-    (3.0, "", "triple|tripled|tripling|thrice"),
-    (4.0, "翻两番", "quadruple|quadrupled"),
-];
-
-/// Numbers in words before "times" and “倍”.
-#[rustfmt::skip]
-const NUMBERS: [(&str, &str, f64); 10] = [
-    ("一", "one", 1.0), ("两", "two", 2.0), ("二", "two", 2.0), ("三", "three", 3.0), ("四", "four", 4.0), ("五", "five", 5.0),
-    ("六", "six", 6.0), ("八", "eight", 8.0), ("十", "ten", 10.0), ("百", "hundred", 100.0),
-];
-
-/// Words of a change that is only thought of.
-const THOUGHT: (&str, &str) = (
-    "如果|假如|要是|若|会|多久|多长时间|能|换成|给它|改成|快多少|慢多少|怎么样|怎样|需要|够|用 |呢|行不行|可以|有用|帮助|要不要|减到|降到|加到|增加到",
-    "would|if|could|will|can|with|how long|how fast|how much time|what about|instead of|need*|enough|happens|help*|too many|too few|\
-     worth|should",
-);
-
-/// Words of changes in the past.
-const PAST: (&str, &str) = (
-    "上次|上周|昨天|以前|相比|变慢了|比之前",
-    "since|last|yesterday|previous|used to|compared|than before|did",
-);
-
-/// Words of a question whether the present count is too large.
-const SURPLUS: (&str, &str) = (
-    "太多|用不完|用不了|过多|是不是多了|浪费",
-    "than we need*|than need*|than it need*|too many|over-provisioned|overprovisioned",
-);
-
 /// Words before and after the present amount: "from 8", "instead of 8", “从 8”; "8 → 2", “8 个改成 2 个”.
 const BEFORE_PRESENT: &str = "from|instead of|rather than|not|than|从|由|而不是|不是|现在|目前";
 const BEFORE_NEW: &str =
@@ -81,12 +36,6 @@ const UNITS: &str = "个|台|核|tokens|token|令牌|executors|executor|aus|au|c
 /// Units of times and sizes: a number before them is no count.
 const OTHER_UNITS: &str =
     "分钟|分|秒|小时|天|毫秒|行|gb|mb|kb|tb|gib|mib|min|s |sec|hour|ms|%|rows";
-
-/// Words of more or less without a number.
-const OPEN: (&str, &str) = (
-    "更多|更少|增加|减少|需要多少|够不够|够吗|多一些|少一些|加大|调大|加 |加点|多给|减 |再加|多加",
-    "more|fewer|less|additional|extra|enough|adding|reducing",
-);
 
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Amount {
@@ -107,23 +56,21 @@ pub(super) struct Wanted {
 
 impl Wanted {
     /// The change of a resource that a question is about; `None` if it is about something else.
-    pub(super) fn of(question: &str) -> Option<Wanted> {
-        let wording = Wording::of(question);
-        if wording.has(SURPLUS.0, SURPLUS.1) {
-            let mut counts = RESOURCES.iter().take(3);
-            let named = counts.find(|(_, zh, en)| wording.has(zh, en));
+    pub(super) fn of(question: &Reading) -> Option<Wanted> {
+        if question.shows(Cue::Surplus) {
+            let counts = [Resource::Tokens, Resource::Executors, Resource::Cores];
+            let named = counts
+                .into_iter()
+                .find(|r| question.has(Word::Resource(*r)));
             let amount = Amount::Times(1.0);
-            return named.map(|(resource, ..)| Wanted {
-                resource: *resource,
-                amount,
-            });
+            return named.map(|resource| Wanted { resource, amount });
         }
-        let is_brief = question.chars().count() <= BRIEF;
-        let is_thought = is_brief || wording.has(THOUGHT.0, THOUGHT.1);
-        if !is_thought || wording.has(PAST.0, PAST.1) || wording.has("为什么|为何", "why") {
+        let is_brief = question.text().chars().count() <= BRIEF;
+        let is_thought = is_brief || question.shows(Cue::Thought);
+        if !is_thought || question.shows_any(&[Cue::Past, Cue::Why]) {
             return None;
         }
-        let wanted = change(&question.to_lowercase())?;
+        let wanted = change(question)?;
         // a number of rows or bytes is no change of the input
         let is_count = matches!(wanted.amount, Amount::Count(_));
         let is_open = wanted.amount == Amount::Open;
@@ -143,24 +90,22 @@ struct Found {
 }
 
 /// The resource with the new amount that is nearest to it.
-fn change(text: &str) -> Option<Wanted> {
-    let amounts = amounts(text);
-    let resources = RESOURCES.iter().flat_map(|(resource, zh, en)| {
-        let places = places(text, zh, en).into_iter();
-        places.map(|place| (*resource, place))
-    });
+fn change(question: &Reading) -> Option<Wanted> {
+    let text = question.text();
+    let resources = resources(question);
+    let amounts = amounts(question, &resources);
     let distance = |found: &Found, place: &Range<usize>| {
         let gap = match found.place.end <= place.start {
             true => &text[found.place.end..place.start],
             false => text.get(place.end..found.place.start)?,
         };
         // "half the time with these tokens" is about the time
-        let is_other = Wording::of(gap).has("", "time|minutes|seconds|hours|with|and");
+        let is_other = Reading::of(gap).shows(Cue::OtherAmount);
         let length = gap.chars().count();
         let is_other = is_other || is_of_time(&text[found.place.end..]);
         (length <= APART && !is_other).then_some((found.amount == Amount::Open, length))
     };
-    let near = resources.flat_map(|(resource, place)| {
+    let near = resources.into_iter().flat_map(|(resource, place)| {
         let distance = &distance;
         let near = amounts
             .iter()
@@ -189,25 +134,17 @@ fn is_of_time(after: &str) -> bool {
     matches!(words.next(), Some("time" | "runtime" | "duration"))
 }
 
-/// Where a text has words of one language or the other; English ones as whole words, or as stems before `*`.
-fn places(text: &str, zh: &str, en: &str) -> Vec<Range<usize>> {
-    let mut found = Vec::new();
-    for word in zh.split('|').filter(|word| !word.is_empty()) {
-        found.extend(text.match_indices(word).map(|(at, _)| at..at + word.len()));
-    }
-    for word in en.split('|').filter(|word| !word.is_empty()) {
-        let stem = word.trim_end_matches('*');
-        for (at, _) in text.match_indices(stem) {
-            let end = at + length(word, &text[at..]).unwrap_or(0);
-            let is_inside = text[..at].ends_with(|c: char| c.is_ascii_alphanumeric());
-            found.extend((end > at && !is_inside).then_some(at..end));
-        }
-    }
-    found
+/// The resources that a question names, with their places.
+fn resources(question: &Reading) -> Vec<(Resource, Range<usize>)> {
+    question.places(|word| match word {
+        Word::Resource(resource) => Some(*resource),
+        _ => None,
+    })
 }
 
 /// The amounts of a text, without the present ones: "from 8 to 2", "2 instead of 8", “8 个改成 2 个”.
-fn amounts(text: &str) -> Vec<Found> {
+fn amounts(question: &Reading, resources: &[(Resource, Range<usize>)]) -> Vec<Found> {
+    let text = question.text();
     let mut found: Vec<Found> = Vec::new();
     let mut add = |amount: Amount, place: Range<usize>| {
         let is_new = |f: &Found| f.place.end <= place.start || place.end <= f.place.start;
@@ -215,19 +152,20 @@ fn amounts(text: &str) -> Vec<Found> {
             found.push(Found { amount, place });
         }
     };
-    for (factor, zh, en) in FACTORS {
-        for place in places(text, zh, en) {
-            add(Amount::Times(*factor), place);
-        }
-    }
-    let spelled = NUMBERS.iter().flat_map(|(zh, en, n)| {
-        let zh = match *n > 1.0 {
-            true => format!("{zh}倍|{zh}个|{zh}台"),
-            false => format!("{zh}个|{zh}台"),
-        };
-        let places = places(text, &zh, en).into_iter();
-        places.map(move |place| (*n, place))
+    let words = |open: bool| {
+        question.places(move |word| match word {
+            Word::Amount(amount) => Some(*amount).filter(|a| (*a == Amount::Open) == open),
+            _ => None,
+        })
+    };
+    words(false)
+        .into_iter()
+        .for_each(|(amount, place)| add(amount, place));
+    let spelled = question.places(|word| match word {
+        Word::Numeral(n) => Some(*n),
+        _ => None,
     });
+    let spelled = spelled.into_iter();
     for (n, place) in spelled.chain(digits(text)) {
         let after = text[place.end..].trim_start();
         let is_times = text[place.clone()].ends_with('倍')
@@ -236,11 +174,8 @@ fn amounts(text: &str) -> Vec<Found> {
             || length("times", after).is_some();
         let is_other = !is_times && OTHER_UNITS.split('|').any(|unit| after.starts_with(unit));
         // "executor 2" is one of the executors
-        let is_id = RESOURCES.iter().any(|(_, zh, en)| {
-            let mut named = places(text, zh, en).into_iter();
-            named.any(|named| {
-                named.end <= place.start && text[named.end..place.start].trim().is_empty()
-            })
+        let is_id = resources.iter().any(|(_, named)| {
+            named.end <= place.start && text[named.end..place.start].trim().is_empty()
         });
         let sign = sign(text, &place);
         // "one" and “两个” count other things too
@@ -256,10 +191,10 @@ fn amounts(text: &str) -> Vec<Found> {
         };
         add(amount, place);
     }
-    let wants = Wording::of(text).has("", "need*|should|required");
-    let many = places(text, "", "many").into_iter().filter(|_| wants);
-    for place in places(text, OPEN.0, OPEN.1).into_iter().chain(many) {
-        add(Amount::Open, place);
+    let many = question.places(|word| (*word == Word::Cue(Cue::Many)).then_some(Amount::Open));
+    let many = many.into_iter().filter(|_| question.shows(Cue::Needs));
+    for (amount, place) in words(true).into_iter().chain(many) {
+        add(amount, place);
     }
     found
 }
@@ -408,7 +343,7 @@ mod tests {
                 Some((Executors, Count(3.0))),
             ),
         ] {
-            let found = Wanted::of(question).map(|w| (w.resource, w.amount));
+            let found = Wanted::of(&Reading::of(question)).map(|w| (w.resource, w.amount));
             assert_eq!(found, expected, "{question}");
         }
     }

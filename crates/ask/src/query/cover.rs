@@ -2,14 +2,15 @@
 
 use job::script::hints;
 use report::measure::book;
-use report::{SegmentKind, StaticText};
+use report::{SegmentKind, StaticText, text};
 
-use crate::Asked;
 use crate::intent::Intent;
-use crate::phrases::Quantity;
+use crate::reading::Reading;
+use crate::said::{Said, names};
 use crate::subject::Subject;
-use crate::wording::Wording;
-use crate::words::{ALL, Scan, Thing, Word, length, word};
+use crate::vocabulary::texts;
+use crate::word::{Cue, Quantity, Thing, Word};
+use crate::{Asked, record};
 
 use super::rows::kinds;
 use Thing::*;
@@ -35,16 +36,18 @@ const SPOKEN: &[(Word, &[&str])] = &[
     (Of(&book::WAVES), &["as many vertices as tokens", "as many tasks as", "令牌数的", "槽位数的", "wave", "波"]),
     (Of(&book::PLANNED), &["ran to", "运行到结束"]),
     (SparkJob, &[]),
+    (Of(&book::TOKENS), &["core", "核"]),
+    (Passed, &["takes in", "读入", "各输入", "fewer", "as many", "lost"]),
     (Arrived, &["registered", "就绪"]),
     (Who, &["submi", "提交", "process", "reduc", "executor", "exception", "异常", "run by", "运行"]),
     (When, &["submi", "after", "提交", "后", "registered", "就绪"]),
     (Noun(Stage), &["stage", "阶段", "sv"]),
     (Noun(Cache), &["cache", "缓存"]),
-    (Noun(Column), &["column", "列", "key", "键", "on "]),
+    (Noun(Column), &["column", "列", "key", "键", "on ", ": `", "：`"]),
     (Noun(Executor), &["executor", "slot", "槽"]),
-    (Noun(Exchange), &["shuffl", "exchange", "→", "cross", "传输", "交换", "repartition"]),
+    (Noun(Exchange), &["shuffl", "exchange", "broadcast", "hash", "→", "cross", "传输", "交换", "repartition"]),
     (Noun(Operator), &["operator", "算子"]),
-    (Noun(Partition), &["partition", "分区"]),
+    (Noun(Partition), &["partition", "分区", ": `", "：`"]),
     (Noun(Execution), &["execution", "sql", "查询"]),
     (Kind("JOIN"), &["join", "combine", "连接"]),
     (Kind("COMBINE"), &["combine"]),
@@ -80,19 +83,19 @@ impl Word {
     fn is_in(&self, answer: &str) -> bool {
         let has = |text: &str| answer.contains(&text.to_lowercase());
         match self {
-            Of(measure) if !SPOKEN.iter().any(|(spoken, _)| spoken == self) => {
+            Of(measure) => {
                 let title = measure.title.en.split(' ').filter(|word| word.len() > 3);
-                let words = measure
-                    .words
-                    .zh
-                    .split('|')
-                    .chain(measure.words.en.split('|'));
+                let words = texts(measure.words.zh, measure.words.en);
                 let words = words.map(|word| word.trim().trim_end_matches('*'));
-                let names = title.chain([measure.title.zh]).chain(words);
-                names.into_iter().any(|name| !name.is_empty() && has(name))
+                let spoken = SPOKEN.iter().find(|(spoken, _)| spoken == self);
+                let spoken = spoken
+                    .into_iter()
+                    .flat_map(|(_, texts)| texts.iter().copied());
+                let mut names = title.chain([measure.title.zh]).chain(words).chain(spoken);
+                names.any(|name| !name.is_empty() && has(name))
             }
             Time => has_number(answer, &TIMES),
-            Number => answer.contains(|c: char| c.is_ascii_digit()),
+            Number => answer.contains(|c: char| c.is_ascii_digit()) || has("none") || has("没有"),
             Bytes => {
                 let is_rows = ROWS.iter().any(|text| has(text));
                 is_rows || has_number(answer, &["b", "kib", "mib", "gib", "tib"])
@@ -129,21 +132,14 @@ const OF_BYTES: [&str; 5] = ["B", "KiB", "MiB", "GiB", "TiB"];
 
 /// What a question asks for a number of, if its answer has none.
 pub(crate) fn lacking(intent: &Intent, answer: &str) -> Option<StaticText> {
-    let wording = Wording::of(&intent.text);
     let spoken = answer.to_lowercase();
     let is_unknown = UNKNOWN.iter().any(|text| spoken.contains(text));
-    let scan = Scan::of(&intent.text);
+    let scan = &intent.reading;
     // "which stage writes the most data?" is not about times
     let amounts = [Rows, Bytes, Data];
     let extreme = scan.has_any(&[Most, Least]) && scan.has_any(&amounts) && !scan.has(Time);
-    let rows = wording.has(
-        "多少行|几行|多少条",
-        "how many rows|number of rows|row count|how many records",
-    );
-    let bytes = wording.has(
-        "多大|多少字节|多少 gb|多少 mb",
-        "how big|how large|how many bytes|how many gb|how many mb",
-    );
+    let rows = scan.shows(Cue::HowManyRows);
+    let bytes = scan.shows(Cue::HowBig);
     match () {
         _ if is_unknown => None,
         _ if rows && !has_number(answer, &OF_ROWS) => Some(StaticText {
@@ -168,6 +164,118 @@ pub(crate) fn lacking(intent: &Intent, answer: &str) -> Option<StaticText> {
 
 /// Whether an answer is silent about a word of its question.
 pub(crate) fn leaves_out(run: &Asked<'_>, intent: &Intent, answer: &str) -> bool {
+    // a class of the user's own is no definition
+    let words = Reading::of(&intent.text.replace("自定义", ""));
+    let only_explains = words.shows(Cue::Explains) && !words.shows(Cue::Happens);
+    let is_silent = || unspoken(run, intent, answer).next().is_some();
+    only_explains || lacking(intent, answer).is_some() || is_silent()
+}
+
+/// What a question asks and its answer does not say.
+pub(crate) struct Missing {
+    pub(crate) pieces: Vec<String>,
+    /// Whether the answer says less than half of what is asked.
+    pub(crate) is_most: bool,
+}
+
+/// Bytes of an unknown word that may be of weight, and of one that a longer word may have by chance.
+const LETTERS: usize = 4;
+const SHORT: usize = 4;
+
+/// Whether an unknown word is more than one Chinese character, which often is a part of an ordinary word.
+fn is_weighty(word: &str) -> bool {
+    word.is_ascii() || word.chars().count() > 1
+}
+
+/// The phrases, the words and the names of a question that its answer does not cover.
+pub(crate) fn missing(run: &Asked<'_>, intent: &Intent, answer: &str) -> Missing {
+    let reading = &intent.reading;
+    let silent = unspoken(run, intent, answer);
+    let mut pieces: Vec<String> = silent.map(str::to_owned).collect();
+    let records = reading.places(|word| matches!(word, Word::Record(_)).then_some(()));
+    let is_record = |word: &str| {
+        let mut records = records.iter();
+        records.any(|(_, place)| reading.text()[place.clone()].contains(word))
+    };
+    let unknown = unknown(reading.text()).1.into_iter();
+    let unknown =
+        unknown.filter(|word| word.len() >= LETTERS && is_weighty(word) && !is_record(word));
+    pieces.extend(unknown.filter(|word| is_left(run, intent, answer, word)));
+    let is_there = |name: &str| answer.contains(name);
+    for subject in &intent.subjects {
+        let (name, is_told) = match subject {
+            Subject::Column(name) => (name, is_there(name)),
+            Subject::Input(at) => {
+                let input = &run.summary.inputs[*at];
+                let is_read = input.reader.iter().any(|reader| is_there(reader));
+                let mut readers = record::readers(run, input);
+                let is_read = is_read || readers.any(|(_, o)| is_there(&o.id));
+                (&input.name, is_there(&input.name) || is_read)
+            }
+            _ => continue,
+        };
+        pieces.extend((!is_told).then(|| name.clone()));
+    }
+    // "doesn't it?" asks for no absence
+    pieces.retain(|piece| !piece.contains('\''));
+    pieces.dedup();
+    let is_content = |w: &Word| !matches!(w, Filler | Other | Each | Not | In | Out | Run);
+    let phrases = reading.phrases.iter();
+    let asked = phrases.filter(|(words, _)| words.iter().any(is_content));
+    let covered = asked.filter(|(_, text)| !pieces.contains(text)).count();
+    Missing {
+        is_most: pieces.len() > covered,
+        pieces,
+    }
+}
+
+/// Names the words of a question that its answer does not cover, before the answer.
+pub(crate) fn admit(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) {
+    let missing = missing(run, intent, &said.text()).pieces;
+    let language = said.language();
+    let quoted = |[open, close]: [&str; 2]| {
+        let pieces = missing.iter().map(|piece| format!("{open}{piece}{close}"));
+        names(&pieces.collect::<Vec<_>>(), language)
+    };
+    let (zh, en) = (quoted(["“", "”"]), quoted(["\"", "\""]));
+    if !missing.is_empty() {
+        said.lead(text!(
+            "没有记录回答{zh}，以下是最接近的记录",
+            "No record answers {en}; the nearest records follow"
+        ));
+    }
+}
+
+/// Whether neither the script nor an answer has an unknown word.
+fn is_left(run: &Asked<'_>, intent: &Intent, answer: &str, word: &str) -> bool {
+    let script = run.summary.script.as_ref().map_or("", |s| s.text.as_str());
+    let is_part = |c: char| c.is_ascii_alphanumeric();
+    let has = |text: &str| {
+        let text = text.to_lowercase();
+        let mut places = text.match_indices(word);
+        places.any(|(at, _)| {
+            let after = &text[at + word.len()..];
+            let tail = &after[..after.len() - after.trim_start_matches(is_part).len()];
+            let is_whole = !text[..at].ends_with(is_part);
+            let is_form = is_whole && matches!(tail, "" | "s" | "es" | "d" | "ed" | "ing");
+            word.len() > SHORT || is_form
+        })
+    };
+    let is_number = word.starts_with(|c: char| c.is_ascii_digit());
+    let is_stated = intent.asks_why() || intent.goal.is_some() || !intent.durations().is_empty();
+    let is_id = intent.reading.has_any(&[Noun(Executor), Noun(Execution)]);
+    word.len() > 1
+        && !(is_number && (is_stated || is_id))
+        && !(word.len() > 4 && has(script))
+        && !has(answer)
+}
+
+/// The phrases of a question that an answer is silent about.
+fn unspoken<'i>(
+    run: &Asked<'_>,
+    intent: &'i Intent,
+    answer: &str,
+) -> impl Iterator<Item = &'i str> {
     let operators = run.operators();
     let names_kind = |keyword: &str| {
         let of_kind = |o: &&OperatorSummary| kinds(keyword).contains(&o.kind.as_str());
@@ -182,43 +290,38 @@ pub(crate) fn leaves_out(run: &Asked<'_>, intent: &Intent, answer: &str) -> bool
         _ => false,
     };
     let spoken = answer.to_lowercase();
-    let scan = Scan::of(&intent.text);
+    let scan = &intent.reading;
     // "no file gives …" has no amount
     let is_unknown = UNKNOWN.iter().any(|text| spoken.contains(text));
     // "was the broadcast small enough?" asks for a verdict
-    let is_verdict = intent.is_polar && !intent.causes.is_empty();
+    let is_verdict = intent.is_polar() && !intent.causes.is_empty();
     let is_excused = |word: &Word| match word {
         Not => {
             let is_idle = intent.asks(Quantity::Segment(SegmentKind::Idle));
-            is_idle || intent.asks_why || intent.is_polar && !scan.has(Which)
+            is_idle || intent.asks_why() || intent.is_polar() && !scan.has(Which)
         }
+        Who => intent.subjects.len() == 2,
         Noun(_) if is_unknown || !intent.causes.is_empty() => true,
         Kind(_) if scan.has(Place) || scan.has(Arrived) => true,
         Place if intent.asks(Quantity::Remedy) => true,
+        Time if scan.has(Place) => true,
         Of(_) if !intent.causes.is_empty() => true,
-        word => (intent.asks_why || is_unknown || is_verdict) && word.is_amount(),
+        word => (intent.asks_why() || is_unknown || is_verdict) && word.is_amount(),
     };
     let is_spoken = |word: &Word| is_excused(word) || is_named(word) || word.is_in(&spoken);
-    let says = |words: &&[Word]| match words {
+    let says = |words: &[Word]| match words {
         [Not, ..] => is_excused(&Not),
         [first @ SparkJob, ..] | [first @ Who, ..] | [first @ When, ..] => is_spoken(first),
         words => words.iter().any(is_spoken),
     };
-    // a class of the user's own is no definition
-    let words = Wording::of(&intent.text.replace("自定义", ""));
-    let only_explains = words.has(
-        "解释|定义|含义|意思",
-        "explain|define|definition|meaning|means",
-    ) && !words.has(
-        "为|慢|失败|原因|问题|花",
-        "why|slow*|fail*|problem*|took|takes|happened|time",
-    );
-    only_explains || lacking(intent, answer).is_some() || !scan.phrases.iter().all(says)
+    let silent = scan.phrases.iter().filter(|(words, _)| !says(words));
+    let silent: Vec<&str> = silent.map(|(_, text)| text.as_str()).collect();
+    silent.into_iter()
 }
 
 /// Whether a question that names no quantity asks for more than an overview of the things that it names.
 pub(crate) fn is_more_than_overview(intent: &Intent) -> bool {
-    let scan = Scan::of(&intent.text);
+    let scan = &intent.reading;
     let is_part = |s: &Subject| {
         matches!(
             s,
@@ -242,9 +345,6 @@ const TOLD: usize = 6;
 
 /// Whether a question has a word that neither a table nor its answer knows. Clauses without any known word are small talk.
 pub(crate) fn has_unknown(run: &Asked<'_>, intent: &Intent, answer: &str) -> bool {
-    let script = run.summary.script.as_ref();
-    let script = script.map_or(String::new(), |s| s.text.to_lowercase());
-    let answer = answer.to_lowercase();
     let lower = intent.text.to_lowercase().replace('’', "'");
     let is_end = |c: char| matches!(c, '.' | '!' | '?' | '。' | '！' | '？' | '\n');
     let sentences: Vec<&str> = lower.split_inclusive(is_end).collect();
@@ -260,17 +360,14 @@ pub(crate) fn has_unknown(run: &Asked<'_>, intent: &Intent, answer: &str) -> boo
         .flat_map(|s| s.split([',', ';', '，', '；']));
     let parts = clauses.map(unknown);
     let mut known = parts.filter(|(is_known, _)| *is_known).peekable();
-    let is_left = |word: &&String| {
-        let is_number = word.starts_with(|c: char| c.is_ascii_digit());
-        let is_of_script = word.len() > 4 && script.contains(*word);
-        !is_number && !is_of_script && !answer.contains(*word)
-    };
+    let spoken = answer.to_lowercase();
+    let is_left = |word: &&String| is_left(run, intent, answer, word);
     let has_hint = intent
         .text
         .split(|c: char| !c.is_ascii_alphanumeric())
         .any(|word| {
             let is_hint = word.len() > 4 && hints::find(word).is_some();
-            is_hint && !answer.contains(&word.to_lowercase())
+            is_hint && !spoken.contains(&word.to_lowercase())
         });
     // an open question about the trouble of the job may tell more of it
     let allowed = if intent.is_open { TOLD } else { 0 };
@@ -279,31 +376,21 @@ pub(crate) fn has_unknown(run: &Asked<'_>, intent: &Intent, answer: &str) -> boo
     has_hint || is_unknown || left.sum::<usize>() > allowed
 }
 
-/// Whether a text has a word with a meaning, and the words that no phrase of any table covers.
+/// Whether a text has a word with a meaning, and the words that no phrase covers.
 fn unknown(text: &str) -> (bool, Vec<String>) {
-    let mut covered = vec![false; text.len()];
-    let mut is_known = false;
-    for (at, _) in text.char_indices() {
-        let rest = &text[at..];
-        let is_inside = text[..at].ends_with(|c: char| c.is_ascii_alphanumeric());
-        let is_inside = is_inside && rest.starts_with(|c: char| c.is_ascii_alphanumeric());
-        for phrase in ALL.iter().filter(|_| !is_inside) {
-            let Some(length) = length(phrase.text, rest) else {
-                continue;
-            };
-            covered[at..at + length].fill(true);
-            is_known |= phrase.words.iter().any(|word| *word != Filler);
+    let tokens = Reading::tokens(text);
+    let mut words = tokens.iter().flat_map(|token| &token.words);
+    let is_known = words.any(|word| *word != Filler);
+    let mut left: Vec<String> = Vec::new();
+    let mut goes_on = false;
+    for token in &tokens {
+        let is_chinese = !token.is_known && !token.text.is_ascii();
+        match left.last_mut().filter(|_| goes_on && is_chinese) {
+            Some(last) => last.push_str(token.text),
+            None if !token.is_known => left.push(token.text.to_owned()),
+            None => {}
         }
-    }
-    let (mut left, mut at) = (Vec::new(), 0);
-    while let Some(c) = text[at..].chars().next() {
-        if covered[at] || !c.is_alphanumeric() {
-            at += c.len_utf8();
-            continue;
-        }
-        let word = word(&text[at..]);
-        left.push(word.to_owned());
-        at += word.len();
+        goes_on = is_chinese;
     }
     (is_known, left)
 }

@@ -3,28 +3,27 @@
 //! A question is answered here only if every word of it is accounted for.
 
 pub(crate) mod cover;
-mod facts;
 pub(crate) mod nearest;
 mod pair;
 mod passed;
 mod pick;
 mod place;
+mod records;
 mod rows;
 mod say;
-mod tell;
-mod weigh;
 
 use job::script::{Statement, StatementKind};
 use report::measure::{Entity, Measure, book};
 use report::{Text, text};
 
 use crate::intent::{Intent, kind};
-use crate::phrases::Quantity;
+use crate::reading::Reading;
 use crate::said::Said;
 use crate::subject::Subject;
-use crate::words::Word::*;
-use crate::words::{Scan, Thing, Word};
+use crate::word::Word::*;
+use crate::word::{Quantity, Thing, Word};
 use crate::{Asked, origin, rank, record};
+pub(crate) use records::Record;
 use rows::Row;
 
 /// Lost executors named.
@@ -35,7 +34,7 @@ pub(crate) struct Query<'a> {
     run: &'a Asked<'a>,
     /// The named parts of the run, and the statements with words of the script.
     subjects: Vec<Subject>,
-    scan: Scan,
+    scan: Reading,
     /// Numbers of executors or queries.
     ids: Vec<String>,
     /// Words that only the script knows.
@@ -45,7 +44,7 @@ pub(crate) struct Query<'a> {
 
 /// Answers a question about numbers. Returns false for any other question.
 pub(crate) fn answer(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) -> bool {
-    let whole = Scan::of(&intent.text);
+    let whole = &intent.reading;
     let is_lost = whole.has(Lost) && whole.has(Noun(Thing::Executor));
     let others = whole.words.iter().filter(|w| **w == Other).count();
     let lost = whole.words.iter().filter(|w| **w == Lost).count();
@@ -53,8 +52,16 @@ pub(crate) fn answer(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) -> b
     let names_thing = whole.has_any(&[Key, Noun(Thing::Column), Noun(Thing::Machine)]);
     let defines = whole.words.iter().filter(|w| **w == Define).count();
     let whens = whole.words.iter().filter(|w| **w == When).count();
+    // “stage 2 和 stage 3 谁读得多”
+    let whos = whole.words.iter().filter(|w| **w == Who).count();
+    let is_choice = intent.subjects.len() == 2;
     let arrives = !whole.has(Lost) && whole.has(Noun(Thing::Executor));
-    let excused = [(is_lost, lost), (names_thing, defines), (arrives, whens)];
+    let excused = [
+        (is_lost, lost),
+        (names_thing, defines),
+        (arrives, whens),
+        (is_choice, whos),
+    ];
     let excused: usize = excused
         .iter()
         .filter(|(is_it, _)| *is_it)
@@ -67,7 +74,7 @@ pub(crate) fn answer(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) -> b
     let names_measure = whole.words.iter().any(|w| matches!(w, Of(_)));
     let is_trouble = names_measure || whole.has(Spread);
     let is_cause =
-        names_measure && has_time || is_trouble && intent.is_polar && !intent.causes.is_empty();
+        names_measure && has_time || is_trouble && intent.is_polar() && !intent.causes.is_empty();
     let is_setting = |s: &Subject| matches!(s, Subject::Setting(_));
     let is_other = is_other || intent.subjects.iter().any(is_setting);
     let never_ran =
@@ -81,7 +88,7 @@ pub(crate) fn answer(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) -> b
     let numbered = [Thing::Executor, Thing::Execution].map(Noun);
     let has_ids = whole.has_any(&numbered);
     let is_id = |word: &String| has_ids && word.bytes().all(|b| b.is_ascii_digit());
-    let (ids, left): (Vec<String>, Vec<String>) = whole.left.into_iter().partition(is_id);
+    let (ids, left): (Vec<String>, Vec<String>) = whole.left.iter().cloned().partition(is_id);
     for id in &ids {
         text = text.replace(id, " ");
     }
@@ -95,7 +102,7 @@ pub(crate) fn answer(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) -> b
         subjects.push(lines);
         text = text.replace(word.as_str(), " ");
     }
-    let parts = Scan::parts(&text);
+    let parts = Reading::parts(&text);
     let begun = said.len();
     let answered = parts.into_iter().all(|scan| {
         let (subjects, ids) = (subjects.clone(), ids.clone());
@@ -159,7 +166,10 @@ impl<'a> Query<'a> {
         let is_load = self.scan.has_any(&[In, Out, Rows, Bytes]);
         let is_place = self.names(Thing::Machine) || self.names(Thing::Executor);
         let is_machine = self.names(Thing::Machine) && !self.names(Thing::Executor);
-        let asks = asks || (self.names(Thing::Vertex) && is_place || is_machine) && self.has(Most);
+        // "which machine ran most vertices?" asks for their number
+        let counts = |(_, text): &(_, String)| matches!(text.as_str(), "most" | "more" | "最多");
+        let is_most = self.has(Most) && !self.scan.phrases.iter().any(counts);
+        let asks = asks || (self.names(Thing::Vertex) && is_place || is_machine) && is_most;
         let is_of_stage = self.names(Thing::Stage) && !self.has(Which);
         if !asks || is_load || is_of_stage || self.entity() != Entity::Stage && !is_machine {
             return false;

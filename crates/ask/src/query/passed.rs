@@ -7,7 +7,7 @@ use report::{Text, text};
 use super::{Query, Row};
 use crate::said::Said;
 use crate::subject::Subject;
-use crate::words::{Thing, Word};
+use crate::word::{Thing, Word};
 
 /// Operators named.
 const SHOWN: usize = 4;

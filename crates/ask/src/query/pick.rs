@@ -5,40 +5,28 @@ use report::measure::{Entity, Measure, book};
 use super::Query;
 use crate::amount::Amounts;
 use crate::subject::Subject;
-use crate::words::Thing;
-use crate::words::Word::*;
+use crate::word::Thing;
+use crate::word::Word::*;
 
 /// Sum, mean, median, maximum and spread over the vertices of a stage.
 type Statistics = [Option<&'static Measure>; 5];
 
+#[rustfmt::skip]
 const TIMES: Statistics = [
-    Some(&book::SPAN),
-    Some(&book::MEAN_RUN),
-    Some(&book::MEDIAN_RUN),
-    Some(&book::MAX_RUN),
-    Some(&book::RUN_MAX_OVER_MEAN),
+    Some(&book::SPAN), Some(&book::MEAN_RUN), Some(&book::MEDIAN_RUN), Some(&book::MAX_RUN), Some(&book::RUN_MAX_OVER_MEAN),
 ];
+#[rustfmt::skip]
 const ROWS_READ: Statistics = [
-    Some(&book::ROWS_IN),
-    Some(&book::ROWS_MEAN),
-    Some(&book::ROWS_MEDIAN),
-    Some(&book::ROWS_MAX),
-    Some(&book::ROWS_MAX_OVER_MEAN),
+    Some(&book::ROWS_IN), Some(&book::ROWS_MEAN), Some(&book::ROWS_MEDIAN), Some(&book::ROWS_MAX), Some(&book::ROWS_MAX_OVER_MEAN),
 ];
 const ROWS_WRITTEN: Statistics = [Some(&book::ROWS_OUT), None, None, None, None];
+#[rustfmt::skip]
 const READ: Statistics = [
-    Some(&book::BYTES_READ),
-    Some(&book::READ_MEAN),
-    Some(&book::READ_MEDIAN),
-    Some(&book::READ_MAX),
-    Some(&book::READ_MAX_OVER_MEAN),
+    Some(&book::BYTES_READ), Some(&book::READ_MEAN), Some(&book::READ_MEDIAN), Some(&book::READ_MAX), Some(&book::READ_MAX_OVER_MEAN),
 ];
+#[rustfmt::skip]
 const WRITTEN: Statistics = [
-    Some(&book::BYTES_WRITTEN),
-    Some(&book::WRITTEN_MEAN),
-    Some(&book::WRITTEN_MEDIAN),
-    Some(&book::WRITTEN_MAX),
-    None,
+    Some(&book::BYTES_WRITTEN), Some(&book::WRITTEN_MEAN), Some(&book::WRITTEN_MEDIAN), Some(&book::WRITTEN_MAX), None,
 ];
 
 impl Query<'_> {

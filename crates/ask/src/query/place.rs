@@ -7,8 +7,8 @@ use super::Query;
 use crate::said::Said;
 use crate::subject::Subject;
 use crate::thing;
-use crate::words::Thing;
-use crate::words::Word::*;
+use crate::word::Thing;
+use crate::word::Word::*;
 
 /// Statements named.
 const SHOWN: usize = 5;
@@ -28,7 +28,7 @@ pub(super) fn answer(said: &mut Said<'_>, query: &Query<'_>) -> bool {
     ];
     let is_written = query.has(Out)
         && asks
-        && !query.intent.is_polar
+        && !query.intent.is_polar()
         && !is_number
         && !query.scan.has_any(&others);
     if is_written && written(said, query) {

@@ -6,8 +6,8 @@ use report::measure::{Entity, Values, book};
 use super::Query;
 use super::place::has_word;
 use crate::subject::Subject;
-use crate::words::Word::*;
-use crate::words::{Thing, Word};
+use crate::word::Word::*;
+use crate::word::{Thing, Word};
 use runs::{EdgeSummary, OperatorSummary, StageSummary};
 
 /// One thing and its values.

@@ -10,7 +10,7 @@ use super::pair::{RANKED, apart};
 use super::rows::Row;
 use crate::said::{Said, names};
 use crate::subject::Subject;
-use crate::words::{Thing, Word};
+use crate::word::{Thing, Word};
 use crate::{rank, record, thing};
 
 /// Things with a sentence of their own; more are listed in one sentence.
@@ -38,7 +38,7 @@ impl Query<'_> {
                 .scan
                 .phrases
                 .iter()
-                .any(|words| *words == [Word::Of(measure)]);
+                .any(|(words, _)| *words == [Word::Of(measure)]);
             if of_rows.is_empty() && measures.len() > 1 && is_named {
                 self.unknown(said, rows, measure);
                 continue;
@@ -107,12 +107,19 @@ impl Query<'_> {
         }
         // "which of the two reads more?" compares the values of each measure
         let compares = self.scan.has_any(&[Word::Times, Word::Apart]);
-        let is_choice = self.has(Word::Which) && self.subjects.len() == 2;
+        let chooses = self.scan.has_any(&[Word::Which, Word::Who]);
+        let is_choice = chooses && self.subjects.len() == 2;
         let by_measure = known.chunk_by(|a, b| a.1 == b.1 || known.len() == 2);
         for pair in by_measure.filter(|_| compares || is_choice) {
             let [(one, a, x), (other, b, y)] = *pair else {
                 continue;
             };
+            // "does SV2 read more than SV1?"
+            if self.subjects.len() == 2 && one.name != other.name {
+                let is_first = self.names_first(one);
+                let is_more = if x > y { is_first } else { !is_first };
+                said.affirm(x != y && is_more != self.has(Word::Least));
+            }
             let label = |row: &Row<'_>, measure: &'static Measure| match one.name == other.name {
                 true => measure.title(vertex),
                 false => text!("{name}", "{name}", name = row.name),
@@ -120,6 +127,15 @@ impl Query<'_> {
             if a.unit == b.unit {
                 apart(said, [label(one, a), label(other, b)], [x, y], a, vertex);
             }
+        }
+    }
+
+    /// Whether the question names a thing before the others.
+    fn names_first(&self, row: &Row<'_>) -> bool {
+        match self.subjects.first() {
+            Some(Subject::Stage(at)) => row.stage == Some(*at),
+            Some(Subject::Input(at)) => self.run.summary.inputs[*at].name == row.name,
+            _ => false,
         }
     }
 
@@ -241,6 +257,9 @@ impl Query<'_> {
             ));
         }
         let compares = self.scan.has_any(&[Word::Apart, Word::Times]);
+        if let ([first, _], 2) = (&rows[..], self.subjects.len()) {
+            said.affirm(self.names_first(first));
+        }
         if let ([one, other, ..], true) = (&rows[..], compares) {
             let labels = [one, other].map(|row| text!("{name}", "{name}", name = row.name));
             apart(

@@ -322,3 +322,31 @@ fn a_follow_up_takes_over_a_subject_only_without_its_own() {
         &["SV1_Extract has"],
     );
 }
+
+#[test]
+fn yes_or_no_comes_first_where_the_records_decide_it() {
+    check_all(&[
+        (
+            "is SV1_Extract slower than SV2_Combine?",
+            &["No. SV2_Combine is slower"],
+            &[],
+        ),
+        (
+            "is SV2_Combine slower than SV1_Extract?",
+            &["Yes. SV2_Combine is slower"],
+            &[],
+        ),
+        ("SV2_Combine 有没有失败的顶点？", &["是。"], &[]),
+        ("is garbage collection a problem?", &["No. "], &["Yes"]),
+        ("would more memory help?", &[], &["Yes", "No. "]),
+    ]);
+}
+
+#[test]
+fn words_that_an_answer_leaves_out_are_named_first() {
+    check_all(&[(
+        "how many rows of ClickLog have no UserId?",
+        &["No record answers \"no\""],
+        &["F1"],
+    )]);
+}
