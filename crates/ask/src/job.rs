@@ -31,6 +31,17 @@ const COUNTS: [Quantity; 9] = [
     Quantity::Stages, Quantity::Duration, Quantity::Inputs, Quantity::Which, Quantity::Cost, Quantity::Identity, Quantity::Bound, Quantity::Single, Quantity::Settings,
 ];
 
+/// The failure of the job, with its place if the question asks for it.
+fn failed(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) {
+    failure(said, run);
+    let text = intent.text.to_lowercase();
+    let names_place = ["machine", "node", "机器", "节点", "顶点", "vertex"];
+    let first = run.report.findings.first();
+    if let Some(first) = first.filter(|_| names_place.iter().any(|w| text.contains(w))) {
+        found::finding_of(said, run, &first.id, true);
+    }
+}
+
 /// Answers a question about the job.
 pub(crate) fn about(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) {
     let asks = |q| intent.asks(q);
@@ -44,13 +55,7 @@ pub(crate) fn about(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) {
     if run.report.job.state == JobState::Failed
         && (asks(Quantity::Reason) || asks(Quantity::Verdict) || intent.reading.shows(Cue::Failure))
     {
-        failure(said, run);
-        let text = intent.text.to_lowercase();
-        let names_place = ["machine", "node", "机器", "节点", "顶点", "vertex"];
-        let first = run.report.findings.first();
-        if let Some(first) = first.filter(|_| names_place.iter().any(|w| text.contains(w))) {
-            found::finding_of(said, run, &first.id, true);
-        }
+        failed(said, run, intent);
     }
     match run.report.job.state {
         JobState::Succeeded if intent.reading.shows(Cue::Failure) => {

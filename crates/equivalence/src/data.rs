@@ -53,99 +53,36 @@ pub(crate) struct Shape {
 
 /// Shapes of the runs for scripts that read this number of tables.
 pub(crate) fn shapes(tables: usize) -> Vec<Shape> {
-    let base = Shape {
-        seed: 1,
-        rows: 24,
-        domain: 12,
-        nulls: 12,
-        hot: 0,
-        repeated: 15,
-        close: 45,
-        short: None,
-    };
-    let mut all = vec![
-        base.clone(),
-        Shape {
-            seed: 2,
-            hot: 50,
-            ..base.clone()
-        },
-        Shape {
-            seed: 3,
-            domain: 4,
-            rows: 14,
-            ..base.clone()
-        },
-        Shape {
-            seed: 4,
-            domain: 40,
-            rows: 36,
-            repeated: 0,
-            nulls: 4,
-            close: 30,
-            ..base.clone()
-        },
-        Shape {
-            seed: 5,
-            domain: 30,
-            rows: 30,
-            repeated: 0,
-            nulls: 0,
-            close: 15,
-            ..base.clone()
-        },
-        Shape {
-            seed: 6,
-            nulls: 40,
-            ..base.clone()
-        },
-        Shape {
-            seed: 7,
-            close: 80,
-            domain: 8,
-            ..base.clone()
-        },
-        Shape {
-            seed: 8,
-            close: 80,
-            domain: 6,
-            repeated: 40,
-            nulls: 0,
-            ..base.clone()
-        },
-        Shape {
-            seed: 9,
-            rows: 40,
-            domain: 10,
-            nulls: 3,
-            close: 60,
-            repeated: 0,
-            ..base.clone()
-        },
-        Shape {
-            seed: 10,
-            rows: 40,
-            domain: 60,
-            nulls: 3,
-            close: 50,
-            repeated: 0,
-            ..base.clone()
-        },
-        Shape {
-            seed: 11,
-            rows: 6,
-            domain: 3,
-            nulls: 10,
-            ..base.clone()
-        },
-        Shape {
-            seed: 12,
-            rows: 3,
-            domain: 2,
-            close: 60,
-            ..base.clone()
-        },
+    // rows, domain, nulls, hot, repeated, close
+    const SHAPES: [[u64; 6]; 12] = [
+        [24, 12, 12, 0, 15, 45],
+        [24, 12, 12, 50, 15, 45],
+        [14, 4, 12, 0, 15, 45],
+        [36, 40, 4, 0, 0, 30],
+        [30, 30, 0, 0, 0, 15],
+        [24, 12, 40, 0, 15, 45],
+        [24, 8, 12, 0, 15, 80],
+        [24, 6, 0, 0, 40, 80],
+        [40, 10, 3, 0, 0, 60],
+        [40, 60, 3, 0, 0, 50],
+        [6, 3, 10, 0, 15, 45],
+        [3, 2, 12, 0, 15, 60],
     ];
+    let shape = |(seed, numbers): (u64, [u64; 6])| {
+        let [rows, domain, nulls, hot, repeated, close] = numbers;
+        Shape {
+            seed,
+            rows,
+            domain,
+            nulls,
+            hot,
+            repeated,
+            close,
+            short: None,
+        }
+    };
+    let mut all: Vec<Shape> = (1..).zip(SHAPES).map(shape).collect();
+    let base = all[0].clone();
     // each of the first tables empty, or with one row; further tables would behave alike
     for table in 0..tables.min(5) {
         let seed = 20 + table as u64;

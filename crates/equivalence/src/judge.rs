@@ -168,12 +168,8 @@ fn alike(programs: &[Program; 2]) -> Result<Option<Difference>, Unknown> {
     Ok(None)
 }
 
-/// The first difference over generated rows.
-fn over_rows(
-    programs: &[Program; 2],
-    hints: &Hints,
-    budget: &Budget,
-) -> Result<Option<Difference>, Unknown> {
+/// The tables that the programs read, with the columns of both.
+fn sources(programs: &[Program; 2]) -> BTreeMap<&str, Vec<Column>> {
     let mut sources: BTreeMap<&str, Vec<Column>> = BTreeMap::new();
     for (name, columns) in programs.iter().flat_map(|program| &program.sources) {
         let known = sources.entry(name).or_default();
@@ -183,6 +179,16 @@ fn over_rows(
         let new: Vec<Column> = new.cloned().collect();
         known.extend(new);
     }
+    sources
+}
+
+/// The first difference over generated rows.
+fn over_rows(
+    programs: &[Program; 2],
+    hints: &Hints,
+    budget: &Budget,
+) -> Result<Option<Difference>, Unknown> {
+    let sources = sources(programs);
     let met = [0, 1].map(|side: usize| Coverage::new(programs[side].probes.len()));
     let mut exercised = [Exercised::default(), Exercised::default()];
     let (mut counted, mut tied, mut fails) = (0, false, None);

@@ -260,27 +260,39 @@ impl<'a> Query<'a> {
             }
             return true;
         }
+        self.measured(said, entity, &rows, &measures)
+    }
+
+    /// Answers with the measures of some rows.
+    fn measured(
+        &self,
+        said: &mut Said<'_>,
+        entity: Entity,
+        rows: &[Row<'_>],
+        measures: &[&'static Measure],
+    ) -> bool {
+        let has_stage = self.subjects.iter().any(|s| matches!(s, Subject::Stage(_)));
         let is_total = entity == Entity::Exchange && self.has(Sum);
         if measures.is_empty() && is_total && self.subjects == [Subject::Job] {
             return self.of_job(said, &[&book::SHUFFLED]);
         }
         if measures.is_empty() {
-            return self.count(said, entity, &rows);
+            return self.count(said, entity, rows);
         }
         if entity == Entity::Job {
-            return self.of_job(said, &measures);
+            return self.of_job(said, measures);
         }
         let of_files = entity == Entity::Input && self.names(Thing::File) && self.has(Bytes);
         if self.has(Rate) || of_files && self.scan.has_any(&[Mean, Each]) {
-            return self.rate(said, &rows, &measures);
+            return self.rate(said, rows, measures);
         }
         let is_condition = self.scan.has_any(&[Number, Which]) && self.names(Thing::Stage);
         let own = |w: &&Word| !matches!(w, Filler | Number | Each);
         let ends = matches!(self.scan.words.iter().rfind(own), Some(Of(_)));
         if is_condition && ends && !has_stage && !measures.is_empty() {
-            return self.condition(said, &rows, &measures);
+            return self.condition(said, rows, measures);
         }
-        let is_said = self.say(said, &rows, &measures);
+        let is_said = self.say(said, rows, measures);
         let stages = rows.iter().filter_map(|row| row.stage);
         let stages = stages.filter(|_| measures.contains(&&book::FAILED));
         stages.for_each(|at| record::attempts(said, &self.run.summary.stages[at]));

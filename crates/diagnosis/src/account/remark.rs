@@ -66,14 +66,35 @@ pub(super) fn remarks(view: &View<'_>, account: &Account) -> Vec<Text> {
     of_streams.chain(said).collect()
 }
 
+/// Tasks of a stage that are ready and wait.
+fn stage_waits(view: &View<'_>, unclaimed: &Unclaimed, name: &str, spent: Text) -> Text {
+    if view.job.spark.is_none() {
+        return text!(
+            "{name} 就绪后等待 {spent}：资源正被别的作业占用",
+            "{name} is ready and waits {spent}: others hold the capacity at that time",
+            spent = spent,
+        );
+    }
+    text!(
+        "{name} 的 Task 就绪后等待 {spent}：{reason}",
+        "tasks of {name} are ready and wait {spent}: {reason}",
+        name = name,
+        spent = spent,
+        reason = match unclaimed.main_detail() {
+            Some(SegmentDetail::Executors) =>
+                text!("只有部分 Executor", "only some of the executors are there"),
+            Some(SegmentDetail::Scheduling) => text!(
+                "槽位空闲，Task 在等数据所在的 Executor 或 Driver",
+                "slots are idle, and the tasks wait for the executors with their data, or for the driver"
+            ),
+            _ => text!("槽位在运行别的 Task", "the slots run other tasks"),
+        }
+    )
+}
+
 fn remark(view: &View<'_>, unclaimed: &Unclaimed, share: Share) -> Text {
     let (stage, time) = (unclaimed.stage, Seconds(unclaimed.seconds));
-    let spent = text!(
-        "{time}（{share}）",
-        "{time} ({share})",
-        time = time,
-        share = share
-    );
+    let spent = text!("{time}（{share}）", "{time} ({share})");
     let name = stage.map_or("", |s| view.name(s));
     match unclaimed.kind {
         SegmentKind::Compile => text!(
@@ -86,26 +107,7 @@ fn remark(view: &View<'_>, unclaimed: &Unclaimed, share: Share) -> Text {
             "the job waits {spent} for capacity: the queue decides that, not the job",
             spent = spent,
         ),
-        SegmentKind::Queue | SegmentKind::CapacityWait if view.job.spark.is_some() => text!(
-            "{name} 的 Task 就绪后等待 {spent}：{reason}",
-            "tasks of {name} are ready and wait {spent}: {reason}",
-            name = name,
-            spent = spent,
-            reason = match unclaimed.main_detail() {
-                Some(SegmentDetail::Executors) =>
-                    text!("只有部分 Executor", "only some of the executors are there"),
-                Some(SegmentDetail::Scheduling) => text!(
-                    "槽位空闲，Task 在等数据所在的 Executor 或 Driver",
-                    "slots are idle, and the tasks wait for the executors with their data, or for the driver"
-                ),
-                _ => text!("槽位在运行别的 Task", "the slots run other tasks"),
-            }
-        ),
-        SegmentKind::Queue | SegmentKind::CapacityWait => text!(
-            "{name} 就绪后等待 {spent}：资源正被别的作业占用",
-            "{name} is ready and waits {spent}: others hold the capacity at that time",
-            spent = spent,
-        ),
+        SegmentKind::Queue | SegmentKind::CapacityWait => stage_waits(view, unclaimed, name, spent),
         SegmentKind::Startup if stage.is_none() => text!(
             "启动 Driver 和第一个 Executor 用了 {spent}：与应用的工作无关",
             "starting the driver and the first executor takes {spent}, independent of the application's work",

@@ -54,25 +54,24 @@ impl Translator<'_> {
             arguments => arguments,
         };
         let distinct = if call.distinct { "DISTINCT " } else { "" };
-        let counted = |sql: String| Value {
-            sql,
-            kind: Some(Kind::Long),
-            nullable: false,
-            fails: false,
-        };
-        match (name, arguments) {
-            ("COUNT", []) if !call.distinct => return Ok(counted(format!("COUNT(*){over}"))),
+        let rows = match (name, arguments) {
+            ("COUNT", []) if !call.distinct => Some("COUNT(*)".to_owned()),
             ("ROW_NUMBER" | "RANK" | "DENSE_RANK", []) if !over.is_empty() => {
-                return Ok(counted(format!("{name}(){over}")));
+                Some(format!("{name}()"))
             }
             ("COUNTIF", [test]) if !call.distinct => {
-                let test = self.test(test, scope)?;
-                return Ok(counted(format!(
-                    "COUNT(CASE WHEN {} THEN 1 END){over}",
-                    test.sql
-                )));
+                let test = self.test(test, scope)?.sql;
+                Some(format!("COUNT(CASE WHEN {test} THEN 1 END)"))
             }
-            _ => {}
+            _ => None,
+        };
+        if let Some(rows) = rows {
+            return Ok(Value {
+                sql: rows + &over,
+                kind: Some(Kind::Long),
+                nullable: false,
+                fails: false,
+            });
         }
         let mut values = Vec::new();
         for argument in arguments {

@@ -155,6 +155,24 @@ impl Collector {
         }
     }
 
+    fn application_start(&mut self, start: &event::ApplicationStart<'_>) {
+        (self.id, self.name) = (start.id.kept(texts::NAME), start.name.kept(texts::NAME));
+        self.user = start.user.kept(texts::NAME);
+        self.attempt = start.attempt.count();
+        self.check(&[start.time]);
+        self.started = start.time.time().map(|at| (at, self.line));
+    }
+
+    fn driver_updates(&mut self, event: &event::DriverUpdates) {
+        for (id, value) in event.updates.iter() {
+            let id = id.or_zero();
+            if self.driver_metrics.len() < MAX_METRICS || self.driver_metrics.contains_key(&id) {
+                let known = self.driver_metrics.entry(id).or_default();
+                *known = known.max(value.0.unwrap_or(0.0));
+            }
+        }
+    }
+
     fn event(&mut self, line: &[u8]) -> Option<()> {
         // damaged text must not hide an event
         let text: Cow<'_, str> = String::from_utf8_lossy(line);
@@ -166,14 +184,7 @@ impl Collector {
                 let start: event::LogStart<'_> = read(text)?;
                 self.app.version = start.version.text();
             }
-            "ApplicationStart" => {
-                let start: event::ApplicationStart<'_> = read(text)?;
-                (self.id, self.name) = (start.id.kept(texts::NAME), start.name.kept(texts::NAME));
-                self.user = start.user.kept(texts::NAME);
-                self.attempt = start.attempt.count();
-                self.check(&[start.time]);
-                self.started = start.time.time().map(|at| (at, self.line));
-            }
+            "ApplicationStart" => self.application_start(&read(text)?),
             "ApplicationEnd" => {
                 let end: event::ApplicationEnd = read(text)?;
                 self.check(&[end.time]);
@@ -218,18 +229,7 @@ impl Collector {
                     .filter(|_| room);
                 self.app.batches.extend(batch);
             }
-            "DriverAccumUpdates" => {
-                let event: event::DriverUpdates = read(text)?;
-                for (id, value) in event.updates.iter() {
-                    let id = id.or_zero();
-                    if self.driver_metrics.len() < MAX_METRICS
-                        || self.driver_metrics.contains_key(&id)
-                    {
-                        let known = self.driver_metrics.entry(id).or_default();
-                        *known = known.max(value.0.unwrap_or(0.0));
-                    }
-                }
-            }
+            "DriverAccumUpdates" => self.driver_updates(&read(text)?),
             "UnpersistRDD" => {
                 #[derive(Deserialize)]
                 struct Unpersist {

@@ -4,6 +4,44 @@ use super::collect::Collector;
 use super::start::{cores_awaited, first_executor, start_of_driver};
 use crate::model::{Job, JobState, Source};
 
+/// Time of submission, by the setting.
+fn submitted(log: &Collector) -> Option<i64> {
+    let setting = log.app.configuration.get("spark.app.submitTime");
+    let submitted = setting.and_then(|t| t.trim().parse::<i64>().ok());
+    let is_before = |at: i64| log.started.is_none_or(|(start, _)| at <= start);
+    let submitted = submitted.filter(|at| *at > 0 && is_before(*at));
+    // earlier attempts ran until a later one began
+    submitted.filter(|_| log.attempt.is_none_or(|attempt| attempt <= 1))
+}
+
+/// States of the application with their starts. It is `short_of_cores` from its first executor on, if it awaits more, and `ready` when it
+/// has them.
+fn states(
+    log: &Collector,
+    submitted: Option<i64>,
+    short_of_cores: Option<i64>,
+    ready: Option<i64>,
+) -> Vec<(&'static str, i64)> {
+    let driver = match (submitted, log.started) {
+        (Some(submitted), Some((start, _))) => Some(start_of_driver(&log.app, submitted, start)),
+        (_, started) => started.map(|(at, _)| at),
+    };
+    let first_job = log.app.jobs.first().map(|j| j.submitted_ms);
+    let states = [
+        ("Queued", submitted.filter(|at| driver != Some(*at))),
+        ("Starting", driver),
+        // without executors, the driver's own work is not waiting, but a submitted job waits
+        (
+            "WaitingForCapacity",
+            first_job.filter(|at| ready.is_none_or(|ready| *at < ready)),
+        ),
+        ("WaitingForCapacity", short_of_cores),
+        ("Running", ready),
+    ];
+    let known = states.into_iter();
+    known.filter_map(|(state, at)| Some((state, at?))).collect()
+}
+
 /// Fills the job information.
 pub(super) fn fill(log: &Collector, job: &mut Job) {
     let app = &log.app;
@@ -16,24 +54,17 @@ pub(super) fn fill(log: &Collector, job: &mut Job) {
     let info = &mut job.info;
     info.id.clone_from(&log.id);
     info.name.clone_from(&log.name);
-    if let Some(user) = &log.user {
-        info.other.insert("UserName".to_owned(), user.clone());
-    }
     let setting = |name: &str| app.configuration.get(name);
     let queue = setting("spark.yarn.queue").or_else(|| setting("spark.kubernetes.namespace"));
-    if let Some(queue) = queue {
-        info.other
-            .insert("VirtualCluster".to_owned(), queue.clone());
-    }
-    if let Some(version) = &app.version {
-        info.other
-            .insert("SparkVersion".to_owned(), version.clone());
-    }
-    let started = log.started;
-    let submitted = setting("spark.app.submitTime").and_then(|t| t.trim().parse::<i64>().ok());
-    let submitted = submitted.filter(|at| *at > 0 && started.is_none_or(|(start, _)| *at <= start));
-    // earlier attempts ran until a later one began
-    let submitted = submitted.filter(|_| log.attempt.is_none_or(|attempt| attempt <= 1));
+    let other = [
+        ("UserName", log.user.as_ref()),
+        ("VirtualCluster", queue),
+        ("SparkVersion", app.version.as_ref()),
+    ];
+    let known = other.into_iter();
+    let known = known.filter_map(|(name, value)| Some((name.to_owned(), value?.clone())));
+    info.other.extend(known);
+    let (started, submitted) = (log.started, submitted(log));
     if let Some(submitted) = submitted {
         info.submitted_ms = Some(submitted);
         info.sources
@@ -55,24 +86,8 @@ pub(super) fn fill(log: &Collector, job: &mut Job) {
     let executor = first_executor(log);
     let awaited = cores_awaited(log).filter(|at| executor.is_some_and(|(first, _)| first < *at));
     let ready = executor.map(|(came, line)| (awaited.unwrap_or(came), line));
-    let first_job = app.jobs.first().map(|j| j.submitted_ms);
-    let mut states: Vec<(&str, i64)> = Vec::new();
-    let driver = match (submitted, started) {
-        (Some(submitted), Some((start, _))) => Some(start_of_driver(app, submitted, start)),
-        (_, started) => started.map(|(at, _)| at),
-    };
-    let queued = submitted.filter(|at| driver != Some(*at));
-    states.extend(queued.map(|at| ("Queued", at)));
-    states.extend(driver.map(|at| ("Starting", at)));
-    // without executors, the driver's own work is not waiting, but a submitted job waits
-    states.extend(
-        first_job
-            .filter(|at| ready.is_none_or(|(ready, _)| *at < ready))
-            .map(|at| ("WaitingForCapacity", at)),
-    );
-    let short_of_cores = executor.filter(|_| awaited.is_some());
-    states.extend(short_of_cores.map(|(at, _)| ("WaitingForCapacity", at)));
-    states.extend(ready.map(|(at, _)| ("Running", at)));
+    let short_of_cores = executor.filter(|_| awaited.is_some()).map(|(at, _)| at);
+    let states = states(log, submitted, short_of_cores, ready.map(|(at, _)| at));
     let running = ready.or(started);
     if let Some((start, from)) = running {
         info.started_ms = Some(start);

@@ -7,40 +7,45 @@ use super::collect::{Collector, StageState};
 use super::edges::Link;
 use super::expression::{bare, keys, origin, partitioning};
 use super::facts::{Counting, StageSource, rest};
-use super::plan::{Metrics, Pieces, is_exchange, is_read_side, is_wrapper, kind};
+use super::plan::{Metrics, Pieces, RawNode, is_exchange, is_read_side, is_wrapper, kind};
 use super::stages::Index;
 use super::tasks::Accumulated;
 use crate::facts::{OperatorFacts, Place, Role};
 use crate::model::{
-    Channel, Exchange, ExchangeKind, Job, Operator, OperatorKind, Source, Stage, StageAttempt,
-    Table,
+    Application, Channel, Exchange, ExchangeKind, Job, Operator, OperatorKind, Source, Stage,
+    StageAttempt, Table,
 };
+
+/// Totals of a stage whose tasks' ends are lost: they are complete.
+fn totals(state: &StageState, record: &StageAttempt) -> Option<HashMap<u64, Accumulated>> {
+    let all = state.accumulators.iter().map(|(id, sum)| {
+        let total = Accumulated {
+            sum: *sum,
+            max: 0.0,
+        };
+        (*id, total)
+    });
+    record.lost_events.then(|| all.collect())
+}
+
+/// Adds its exchanges to each stage.
+fn add_exchanges(app: &mut Application) {
+    for (at, exchange) in app.exchanges.iter().enumerate() {
+        for stage in &exchange.writers {
+            app.stages[*stage].writes.push(at);
+        }
+        for stage in &exchange.readers {
+            app.stages[*stage].reads.push(at);
+        }
+    }
+}
 
 /// Adds executions, and the operators and facts of the stages.
 pub(super) fn add_plans(log: &mut Collector, index: &Index, job: &mut Job) -> Vec<Link> {
-    let states: Vec<_> = index
-        .keys
-        .iter()
-        .filter_map(|key| log.stages.get(key))
-        .collect();
-    // even if task ends are lost, the totals of the stage are complete
-    let whole: Vec<Option<HashMap<u64, Accumulated>>> = states
-        .iter()
-        .zip(&log.app.stages)
-        .map(|(state, record)| {
-            let all = state.accumulators.iter();
-            let all = all.map(|(id, sum)| {
-                (
-                    *id,
-                    Accumulated {
-                        sum: *sum,
-                        max: 0.0,
-                    },
-                )
-            });
-            record.lost_events.then(|| all.collect())
-        })
-        .collect();
+    let keys = index.keys.iter();
+    let states: Vec<_> = keys.filter_map(|key| log.stages.get(key)).collect();
+    let whole = states.iter().zip(&log.app.stages);
+    let whole: Vec<_> = whole.map(|(state, record)| totals(state, record)).collect();
     let of_stage = states.iter().zip(&whole);
     let of_stage = of_stage.map(|(s, whole)| whole.as_ref().unwrap_or(&s.tasks.accumulators));
     let metrics = Metrics::new(of_stage.collect(), &log.driver_metrics);
@@ -51,14 +56,9 @@ pub(super) fn add_plans(log: &mut Collector, index: &Index, job: &mut Job) -> Ve
         let mut execution = state.execution.clone();
         let pieces = Pieces::of(state.nodes.clone(), uid, &metrics);
         uid += pieces.nodes.len() as u32;
-        execution.is_final = !state
-            .nodes
-            .iter()
-            .any(|n| n.text.contains("isFinalPlan=false"));
-        execution.adaptive = state
-            .nodes
-            .iter()
-            .any(|n| n.name.starts_with("AdaptiveSparkPlan"));
+        let has = |is: fn(&RawNode) -> bool| state.nodes.iter().any(is);
+        execution.is_final = !has(|n| n.text.contains("isFinalPlan=false"));
+        execution.adaptive = has(|n| n.name.starts_with("AdaptiveSparkPlan"));
         let first_link = links.len();
         for (node, raw) in pieces.raw.iter().enumerate() {
             if is_exchange(&raw.name) {
@@ -98,14 +98,7 @@ pub(super) fn add_plans(log: &mut Collector, index: &Index, job: &mut Job) -> Ve
         execution.plan = pieces.nodes;
         executions.push(execution);
     }
-    for (at, exchange) in log.app.exchanges.iter().enumerate() {
-        for stage in &exchange.writers {
-            log.app.stages[*stage].writes.push(at);
-        }
-        for stage in &exchange.readers {
-            log.app.stages[*stage].reads.push(at);
-        }
-    }
+    add_exchanges(&mut log.app);
     for (stage, operators) in facts.into_iter().enumerate() {
         let unplanned = unplanned_code(&log.app.stages[stage], &operators, &mut uid);
         let source = source(log, &states, job, stage);

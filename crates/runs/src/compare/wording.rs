@@ -140,58 +140,40 @@ fn missing(name: &str, run: &ComparedRun) -> Vec<(&'static str, Text)> {
         (
             "times",
             run.report.job.elapsed_seconds.is_none(),
-            Text {
-                zh: "作业用时",
-                en: "run time of the job",
-            },
+            "作业用时",
+            "run time of the job",
             "JobInfo.xml, profile",
         ),
         (
             "rows",
             stages.iter().all(|s| s.get(&book::ROWS_IN).is_none()),
-            Text {
-                zh: "运行时统计",
-                en: "runtime counters",
-            },
+            "运行时统计",
+            "runtime counters",
             "__ScopeRuntimeStatistics__.xml",
         ),
         (
             "plan",
             stages.iter().all(|s| s.operators.is_empty()),
-            Text {
-                zh: "算子",
-                en: "operators",
-            },
+            "算子",
+            "operators",
             "ScopeVertexDef.xml",
         ),
         (
             "estimates",
             // Spark logs none
             !is_spark && operators.all(|o| o.get(&book::ESTIMATED_ROWS).is_none()),
-            Text {
-                zh: "优化器估计",
-                en: "estimates",
-            },
+            "优化器估计",
+            "estimates",
             "__ScopeInternalInfo__.xml",
         ),
         (
             "inputs",
             summary.inputs.is_empty(),
-            Text {
-                zh: "输入的元数据",
-                en: "input metadata",
-            },
+            "输入的元数据",
+            "input metadata",
             "",
         ),
-        (
-            "script",
-            summary.script.is_none(),
-            Text {
-                zh: "脚本",
-                en: "script",
-            },
-            "",
-        ),
+        ("script", summary.script.is_none(), "脚本", "script", ""),
     ];
     let lacking = gaps.into_iter().filter(|(_, is_missing, ..)| *is_missing);
     let text = |what: StaticText, file: &str| match file {
@@ -203,6 +185,6 @@ fn missing(name: &str, run: &ComparedRun) -> Vec<(&'static str, Text)> {
         _ => text!("{name} 没有{what}", "{name} has no {what}", what = what),
     };
     lacking
-        .map(|(what, _, title, file)| (what, text(title, file)))
+        .map(|(what, _, zh, en, file)| (what, text(Text { zh, en }, file)))
         .collect()
 }
