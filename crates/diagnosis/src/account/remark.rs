@@ -66,8 +66,16 @@ pub(super) fn remarks(view: &View<'_>, account: &Account) -> Vec<Text> {
     of_streams.chain(said).collect()
 }
 
-/// Tasks of a stage that are ready and wait.
-fn stage_waits(view: &View<'_>, unclaimed: &Unclaimed, name: &str, spent: Text) -> Text {
+/// A job before its run, or tasks of a stage that are ready and wait.
+fn waits(view: &View<'_>, unclaimed: &Unclaimed, spent: Text) -> Text {
+    let Some(stage) = unclaimed.stage else {
+        return text!(
+            "运行之前等待资源 {spent}：由队列决定，与作业本身无关",
+            "the job waits {spent} for capacity: the queue decides that, not the job",
+            spent = spent,
+        );
+    };
+    let name = view.name(stage);
     if view.job.spark.is_none() {
         return text!(
             "{name} 就绪后等待 {spent}：资源正被别的作业占用",
@@ -94,7 +102,12 @@ fn stage_waits(view: &View<'_>, unclaimed: &Unclaimed, name: &str, spent: Text) 
 
 fn remark(view: &View<'_>, unclaimed: &Unclaimed, share: Share) -> Text {
     let (stage, time) = (unclaimed.stage, Seconds(unclaimed.seconds));
-    let spent = text!("{time}（{share}）", "{time} ({share})");
+    let spent = text!(
+        "{time}（{share}）",
+        "{time} ({share})",
+        time = time,
+        share = share
+    );
     let name = stage.map_or("", |s| view.name(s));
     match unclaimed.kind {
         SegmentKind::Compile => text!(
@@ -102,12 +115,7 @@ fn remark(view: &View<'_>, unclaimed: &Unclaimed, share: Share) -> Text {
             "compiling takes {spent}: it depends on the script, not on data or tokens",
             spent = spent,
         ),
-        SegmentKind::Queue | SegmentKind::CapacityWait if stage.is_none() => text!(
-            "运行之前等待资源 {spent}：由队列决定，与作业本身无关",
-            "the job waits {spent} for capacity: the queue decides that, not the job",
-            spent = spent,
-        ),
-        SegmentKind::Queue | SegmentKind::CapacityWait => stage_waits(view, unclaimed, name, spent),
+        SegmentKind::Queue | SegmentKind::CapacityWait => waits(view, unclaimed, spent),
         SegmentKind::Startup if stage.is_none() => text!(
             "启动 Driver 和第一个 Executor 用了 {spent}：与应用的工作无关",
             "starting the driver and the first executor takes {spent}, independent of the application's work",
