@@ -10,7 +10,7 @@ use diagnosis::{RECOMPUTED, SAMPLED, USUAL_BATCHES};
 use report::{Cause, Text, text};
 use rewrite::Rewrite;
 use rewrite::hint::Side;
-use rewrite::spark::{columns, hints, partitions, rdd, reuse, schema, streams, udf};
+use rewrite::spark::{batches, columns, hints, partitions, rdd, reuse, schema, streams, udf};
 
 /// Methods whose rows a change may spread over more tasks.
 const SOURCES: [&str; 8] = [
@@ -59,8 +59,13 @@ impl<'a> Case<'a> {
                 partitions::remove(program, &place)
             }
             Cause::CpuBoundUdo => {
-                let (program, place) = self.piece(&[Part::UserCode])?;
-                udf::builtin(program, program.calls.get(place.call?)?)
+                let call = |place: &Place| program.calls.get(place.call?);
+                let named = self.piece(&[Part::UserCode]);
+                let builtin = |(_, place)| udf::builtin(program, call(&place)?);
+                named.and_then(builtin).or_else(|| {
+                    let place = self.job.place_in(self.stage?, Part::UserCode)?;
+                    batches::prepared_once(program, call(&place)?)
+                })
             }
             Cause::IneffectiveCache if self.lists_files() => None,
             Cause::IneffectiveCache if self.evidence_number("cached columns").is_some() => {

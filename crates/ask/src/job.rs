@@ -332,7 +332,7 @@ fn cost(said: &mut Said<'_>, report: &Report) {
         said.say(text!(
             "这次运行用了 {hours}{wasted}",
             "The run took {hours}{wasted}",
-            hours = cost.noun().count(hours),
+            hours = report::hours_of(&cost.unit).count(hours),
             wasted = wasted
         ));
     }

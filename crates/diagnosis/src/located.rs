@@ -8,6 +8,7 @@ use job::code::{Part, Place, Program, Stream};
 use job::link::Lines;
 use job::model::{ExchangeKind, OperatorKind};
 
+use crate::measurements::managed::takes_batches;
 use crate::view::View;
 use report::{Cause, Finding};
 use rewrite::spark::{columns, hints};
@@ -23,9 +24,22 @@ pub(crate) fn complete(view: &View<'_>, finding: &mut Finding) {
         finding.script_lines = None;
     } else if let Some(place) = stage.and_then(|stage| certain(view.job, finding.cause, stage)) {
         finding.script_lines = view.job.lines_of(&place).map(Into::into);
+    } else if let Some(lines) = stage.and_then(|stage| of_batches(view, finding.cause, stage)) {
+        finding.script_lines = Some(lines.into());
     } else if finding.script_lines.is_none() || finding.cause == Cause::UserCodeFailure {
         finding.script_lines = lines(view, finding.cause, stage);
     }
+}
+
+/// The definition of a slow function of batches: its own code has to change, whereas a row-wise function is replaced where it
+/// is called.
+fn of_batches(view: &View<'_>, cause: Cause, stage: usize) -> Option<Lines> {
+    let mut operators = view.job.stages[stage].operators.iter();
+    let is_slow = cause == Cause::CpuBoundUdo && operators.any(|o| takes_batches(&o.class_name));
+    let place = view.job.place_in(stage, Part::UserCode).filter(|_| is_slow)?;
+    let program = view.job.program()?;
+    let function = program.function_named_by(program.calls.get(place.call?)?)?;
+    Some(program.lines(&program.syntax.span(function)))
 }
 
 /// The piece of the program that a stage's keys or its number of tasks name.
@@ -61,7 +75,7 @@ pub(crate) fn lines(view: &View<'_>, cause: Cause, stage: Option<usize>) -> Opti
                 let rewrite = columns::at_once(program, &job.scope(None)?)?;
                 Some(program.lines(&rewrite.edits.first()?.span))
             })
-            .or_else(|| action_before_gaps(view)),
+            .or_else(|| action_before_gaps(view).map(|lines| from_loop(program, lines))),
         Cause::UnexplainedOverhead => job.lines_of(&job.place_of_stream(Stream::Mode)?),
         Cause::IneffectiveCache if stage.is_some_and(|stage| lists_files(job, stage)) => {
             let place = program.find(Part::Read, &[], None)?;
@@ -157,10 +171,9 @@ fn parts(job: &Job, cause: Cause, stage: usize) -> &'static [Part] {
         Cause::TinyVertices | Cause::ParallelismTooLow if is_source => &[P::Read, P::Partitioning],
         Cause::TinyVertices => &[P::Partitioning, P::Aggregate, P::Join, P::Window, P::Read],
         Cause::SmallFiles if !is_source || writes_files(job, stage) => &[P::Write],
-        Cause::PartitionLayout
-        | Cause::SmallFiles
-        | Cause::ScanWithoutFilter
-        | Cause::InputFailure => &[P::Read],
+        Cause::PartitionLayout | Cause::SmallFiles | Cause::InputFailure => &[P::Read],
+        // the filter that the files cannot use
+        Cause::ScanWithoutFilter => &[P::Filter, P::Read],
         Cause::ParallelismTooLow => &[P::Partitioning, P::Read, P::Aggregate, P::Window, P::Join],
         Cause::Spill
         | Cause::HeapPressure
@@ -241,6 +254,17 @@ fn action_before_gaps(view: &View<'_>) -> Option<Lines> {
     waits.retain(|site, _| view.job.lines_at(site).is_some());
     let (site, _) = waits.into_iter().max_by_key(|(_, ms)| *ms)?;
     view.job.lines_at(site)
+}
+
+/// Lines from the head of the loop around an action: the loop is what runs it too often.
+fn from_loop(program: &Program, lines: Lines) -> Lines {
+    let statement = program.statement_at(lines.first);
+    let around = statement.and_then(|at| program.loop_of(at));
+    let head = around.map(|at| program.lines(&program.syntax.span(at)).first);
+    Lines {
+        first: head.unwrap_or(lines.first),
+        last: lines.last,
+    }
 }
 
 /// The line of the program that threw: by the traceback of the failure, or of an attempt in the stage.

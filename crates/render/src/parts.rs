@@ -290,7 +290,7 @@ impl Words {
         if impact.seconds_saved <= 0.0 {
             // hours of executors, while the hours elsewhere are those of tasks
             let (cost, hours) = report.cost.as_ref().zip(hours)?;
-            let hours = cost.noun().count(hours);
+            let hours = report::hours_of(&cost.unit).count(hours);
             return Some(self.say(text!(
                 "可少占用 {hours}",
                 "holds {hours} less",
@@ -303,7 +303,7 @@ impl Words {
                 "{saved}和 {hours}",
                 "{saved} and {hours}",
                 saved = saved,
-                hours = cost.noun().count(hours)
+                hours = report::hours_of(&cost.unit).count(hours)
             ),
         }))
     }

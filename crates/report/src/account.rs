@@ -279,7 +279,7 @@ pub struct Cost {
 impl Cost {
     /// The hours that ran work, next to the hours that the run held.
     pub fn used(&self, held: Option<f64>) -> Option<Text> {
-        let used = self.noun().count(self.vertex_hours?);
+        let used = hours_of(&self.unit).count(self.vertex_hours?);
         let unit = match self.unit.as_str() {
             "executor-core-hour" => CORE_HOUR,
             "AU-hour" => AU_HOUR,
@@ -295,14 +295,14 @@ impl Cost {
             ),
         })
     }
+}
 
-    /// The noun of its unit.
-    pub fn noun(&self) -> Noun {
-        match self.unit.as_str() {
-            "AU-hour" => AU_HOUR,
-            "executor-core-hour" => CORE_HOUR,
-            _ => VERTEX_HOUR,
-        }
+/// The noun of a [`Cost::unit`].
+pub fn hours_of(unit: &str) -> Noun {
+    match unit {
+        "AU-hour" => AU_HOUR,
+        "executor-core-hour" => CORE_HOUR,
+        _ => VERTEX_HOUR,
     }
 }
 

@@ -26,7 +26,7 @@ mod vocabulary;
 
 pub use account::{
     Cost, CurvePoint, CurveResource, Segment, SegmentDetail, SegmentGroup, SegmentKind,
-    TimeAccount, TimeSum, TimeUse,
+    TimeAccount, TimeSum, TimeUse, hours_of,
 };
 pub use cause::{Cause, ProblemType, codes, title_of};
 pub use diagnostic::{Diagnostic, DiagnosticSeverity};

@@ -15,7 +15,6 @@
   const commas = (x) => fixed(x, 0).replace(/\B(?=(\d{3})+$)/g, ",");
   const significant = (x) => fixed(x, x >= 100 ? 0 : x >= 10 ? 1 : x >= 1 ? 2 : 3);
   const figure = (x) => x >= 100 || Number.isInteger(x) ? commas(x) : significant(x).replace(/\.?0+$/, "");
-  const hours = (seconds) => `${figure(seconds / 3600)} ${words.hours}`;
   const number = (n) => zh && n >= 1e8 ? `${significant(n / 1e8)} 亿` : zh && n >= 1e5 ? `${significant(n / 1e4)} 万`
     : !zh && n >= 1e9 ? `${fixed(n / 1e9, 1)} B` : !zh && n >= 1e6 ? `${fixed(n / 1e6, 1)} M` : figure(n);
   const ofJobs = (n) => zh ? `${number(n)}${n >= 1e5 ? "" : " "}个作业` : `${number(n)} ${n === 1 ? "job" : "jobs"}`;
@@ -30,7 +29,8 @@
     if (whole < 10) return fixed(s, 1) + sec;
     if (whole < 60) return whole + sec;
     if (whole < 3600) return `${Math.floor(whole / 60)}${min} ${whole % 60}${sec}`;
-    return `${Math.floor(whole / 3600)}${h} ${Math.floor(whole % 3600 / 60)}${min}`;
+    if (whole < 360000) return `${Math.floor(whole / 3600)}${h} ${Math.floor(whole % 3600 / 60)}${min}`;
+    return figure(s / 3600) + h;
   };
   const minute = (second) => new Date(second * 1000).toISOString().slice(0, 16).replace("T", " ");
   const percent = (part, whole) => `${whole > 0 ? Math.round(part / whole * 1000) / 10 : 0}%`;
@@ -145,7 +145,7 @@
     one("ol", card).replaceChildren(...shown.map((group) => {
       const name = label(dimension, group.value);
       return element("li", {}, element("button", { type: "button", "data-value": group.value, title: name, "aria-pressed": group.value === pressed },
-        element("span", { class: "label" }, name), element("small", {}, ofJobs(group.jobs)), element("b", {}, hours(group.avoidable)),
+        element("span", { class: "label" }, name), element("small", {}, ofJobs(group.jobs)), element("b", {}, duration(group.avoidable)),
         element("i", {}, element("i", { style: { width: percent(group.avoidable, highest) } }))));
     }));
     const more = one(".more", card);
@@ -179,7 +179,7 @@
     const of = new Map(groups.map((group) => [group.value, group]));
     const weekly = groups.filter((group) => group.value >= 0);
     const highest = weekly.reduce((max, group) => Math.max(max, group.run), 0);
-    one(".most", card).textContent = hours(highest);
+    one(".most", card).textContent = duration(highest);
     card.querySelectorAll("button").forEach((button) => {
       const value = Number(button.dataset.value);
       const { jobs: n, run, avoidable } = (value >= 0 && of.get(value)) || { jobs: 0, run: 0, avoidable: 0 };
@@ -187,7 +187,7 @@
       rest.style.height = percent(Math.max(run - avoidable, 0), highest);
       saved.style.height = percent(Math.min(avoidable, run), highest);
       if (value >= 0) {
-        const sums = [ofJobs(n), hours(run), `${words.avoidable_key} ${hours(avoidable)}`];
+        const sums = [ofJobs(n), duration(run), `${words.avoidable_key} ${duration(avoidable)}`];
         button.title = labels.week[value] + words.colon + sums.join(words.comma);
         button.setAttribute("aria-label", button.title);
       }
@@ -226,7 +226,7 @@
     const sorted = [...sums.values()].sort((a, b) => b.seconds - a.seconds || b.jobs - a.jobs || a.index - b.index);
     const shown = sorted.slice(0, state.open.clusters ? most : lines);
     one("tbody", section).replaceChildren(...shown.map(({ index, jobs: n, seconds, job }) => element("tr", {},
-      cell(words.saves, { class: "amount" }, element("b", {}, hours(seconds))),
+      cell(words.saves, { class: "amount" }, element("b", {}, duration(seconds))),
       cell(words.jobs, { class: "amount" }, number(n)),
       cell(words.cause, {}, causes[clusters.cause[index]]),
       cell(words.script, {}, label("script", clusters.script[index] ?? none), small(clusters.role[index])),

@@ -26,7 +26,6 @@ const WORDS: Phrases = phrases! {
     "total" "总时间", "Total time";
     "last_run" "最近一次", "Last run";
     "gap" "其间 # 周没有作业", "# weeks without jobs";
-    "hours" "小时", "h";
     "unknown" "未知", "unknown";
     "by_week" "每周趋势", "Trend by week";
     "week" "周", "Week";
@@ -36,8 +35,8 @@ const WORDS: Phrases = phrases! {
     "by_queue" "按队列", "By queue";
     "rest_of_run" "其余运行时间", "rest of the run time";
     "avoidable_key" "可避免", "avoidable";
-    "avoidable_unit" "可避免的小时数", "avoidable hours";
-    "weeks_legend" "运行时间（小时），按提交周（UTC，周一起）", "Hours run by week of submission (from Monday, UTC)";
+    "avoidable_unit" "可避免的时间", "avoidable time";
+    "weeks_legend" "运行时间，按提交周（UTC，周一起）", "Run time by week of submission (from Monday, UTC)";
     "clusters" "优先修复", "What to fix first";
     "clusters_legend" "原因、脚本、阶段作用都相同的问题为一组，通常改一处即可；建议取自组内最耗时的作业。", "Findings with the same cause in the same script and kind of stage: usually one change fixes them all. The advice is that for the costliest job.";
     "cause" "原因", "Cause";

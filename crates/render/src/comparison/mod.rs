@@ -21,6 +21,9 @@ pub use text::render as text;
 /// Stages, plan changes and estimates shown unless all are asked for; the JSON form has every one.
 const SHOWN: usize = 8;
 
+/// Changed numbers of a stage shown unless all are asked for.
+const SHOWN_NUMBERS: usize = 5;
+
 /// The words of the language and of the engine that ran both.
 fn words_of(comparison: &Comparison) -> Words {
     let engine = comparison.b.engine;
@@ -167,11 +170,21 @@ fn stage_marks(stage: &StageChange, words: Words) -> Vec<String> {
     marks
 }
 
-/// Notable changes of a stage other than its wall time.
-fn stage_numbers(stage: &StageChange, words: Words) -> Vec<String> {
+/// Notable changes of a stage other than its wall time: the largest `most`, in the order of the book, and the number of the others.
+fn stage_numbers(stage: &StageChange, most: usize, words: Words) -> Vec<String> {
     let of_stage = book::of(Entity::Stage).filter(|m| **m != book::SPAN);
-    let rows = of_stage.map(|measure| row(measure, stage.numbers.get(measure), words));
-    rows.filter(|r| r.notable).map(|r| described(&r)).collect()
+    let pairs = of_stage.map(|measure| (measure, stage.numbers.get(measure)));
+    let notable: Vec<_> = pairs.filter(|(_, pair)| pair.is_notable()).collect();
+    let size = |pair: Pair| pair.ratio().map_or(f64::INFINITY, |ratio| ratio.ln().abs());
+    let mut largest: Vec<usize> = (0..notable.len()).collect();
+    largest.sort_by(|a, b| size(notable[*b].1).total_cmp(&size(notable[*a].1)));
+    largest.truncate(most);
+    largest.sort_unstable();
+    let shown = largest.iter().map(|at| notable[*at]);
+    let shown = shown.map(|(measure, pair)| described(&row(measure, pair, words)));
+    let more = notable.len() - largest.len();
+    let more = (more > 0).then(|| words.say(text!("另有 {more} 项", "{more} more")));
+    shown.chain(more).collect()
 }
 
 /// `rows in 1,000 → 2,000 (×2.0)`.
@@ -196,13 +209,13 @@ fn finding_cost(finding: &FindingChange, words: Words) -> String {
 /// Changes of an input; empty without a change.
 fn input_numbers(input: &InputChange, words: Words) -> Vec<String> {
     let rows = rows(Entity::Input, &input.numbers, words);
-    let both = input.in_a && input.in_b;
-    let mut numbers: Vec<String> = rows
-        .iter()
-        .filter(|r| r.notable || (!both && (r.a != "–" || r.b != "–")))
-        .map(described)
-        .collect();
-    if both && input.layout_a != input.layout_b {
+    let shown = |row: &Row| match (input.in_a, input.in_b) {
+        (true, true) => row.notable.then(|| described(row)),
+        (true, false) => Some(format!("{} {}", row.label, row.a)),
+        _ => Some(format!("{} {}", row.label, row.b)),
+    };
+    let mut numbers: Vec<String> = rows.iter().filter_map(shown).collect();
+    if input.in_a && input.in_b && input.layout_a != input.layout_b {
         let layout = |l: &Option<String>| l.clone().unwrap_or_else(|| "–".to_owned());
         numbers.push(format!(
             "{} {} → {}",

@@ -5,7 +5,7 @@ use report::{Cause, text};
 use runs::compare::{Comparison, FindingChange, FindingStatus, Pair, Reason, ScriptChange};
 
 use super::{
-    Row, SHOWN, duration, estimates, finding_cost, grows, input_name, input_numbers, known,
+    Row, SHOWN, SHOWN_NUMBERS, duration, estimates, finding_cost, grows, input_name, input_numbers, known,
     percent, rest, stage_marks, stage_numbers, time_of, totals, words_of,
 };
 use crate::layout::shorten;
@@ -53,6 +53,7 @@ pub(super) fn sections(c: &Comparison, all: bool) -> Vec<Section> {
     let writer = Writer {
         words: words_of(c),
         shown: if all { usize::MAX } else { SHOWN },
+        shown_numbers: if all { usize::MAX } else { SHOWN_NUMBERS },
         all,
     };
     let sections = [
@@ -83,6 +84,7 @@ impl Section {
 struct Writer {
     words: Words,
     shown: usize,
+    shown_numbers: usize,
     all: bool,
 }
 
@@ -161,7 +163,7 @@ impl Writer {
                 ),
                 stage_marks(stage, words).join(words.comma()).into(),
             ];
-            (cells, stage_numbers(stage, words))
+            (cells, stage_numbers(stage, self.shown_numbers, words))
         });
         let rows: Vec<_> = rows.collect();
         let more = c.stages.len() - rows.len();

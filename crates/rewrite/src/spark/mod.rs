@@ -1,6 +1,7 @@
 //! Changes of a PySpark program or of its queries. Each function makes one kind of change at one place, or none where the
 //! program is written in another way than the function understands.
 
+pub mod batches;
 #[cfg(test)]
 mod changed_tests;
 pub mod columns;
@@ -14,6 +15,7 @@ pub mod settings;
 pub mod streams;
 #[cfg(test)]
 mod tests;
+mod texts;
 pub mod udf;
 
 use job::code::sql::SqlHint;

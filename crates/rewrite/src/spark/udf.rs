@@ -15,8 +15,11 @@ const MOST_DEPTH: usize = 40;
 /// Most statements that are translated; each branch repeats the ones after it.
 const MOST_STEPS: usize = 200;
 
+/// Most functions that pass on the column of a call.
+const MOST_FUNCTIONS: usize = 3;
+
 /// Text and kind of an expression of columns; `None` is null.
-type Value = Option<(String, Kind)>;
+pub(super) type Value = Option<(String, Kind)>;
 
 /// Replaces all calls of the function that is called at `call`.
 pub fn builtin(program: &Program, call: &Call) -> Option<Rewrite> {
@@ -30,7 +33,7 @@ pub fn builtin(program: &Program, call: &Call) -> Option<Rewrite> {
         name => other.name == name && other.receiver.is_none(),
     };
     for call in program.calls.iter().filter(same) {
-        if !is_named(program, call) {
+        if !is_named(program, call, 0) {
             return None;
         }
         let columns = call
@@ -44,6 +47,7 @@ pub fn builtin(program: &Program, call: &Call) -> Option<Rewrite> {
         let named = own.parameters.iter().copied().zip(columns);
         let mut translation = Translation {
             program,
+            statement: call.statement,
             names: named
                 .map(|(name, column)| (name, column, Kind::Unknown))
                 .collect(),
@@ -65,16 +69,27 @@ pub fn builtin(program: &Program, call: &Call) -> Option<Rewrite> {
     Some(rewrite)
 }
 
-/// Whether the program names the column that a call makes: otherwise the text of the expression is its name.
-fn is_named(program: &Program, call: &Call) -> bool {
-    let above = program.syntax.upward(call.node).skip(1);
-    let calls = above.filter_map(|at| program.call_of(at));
-    let mut naming = calls.filter_map(|c| match c.name.as_str() {
-        "withColumn" | "alias" | "filter" | "where" => Some(true),
-        "select" | "selectExpr" | "agg" | "groupBy" | "groupby" => Some(false),
-        _ => None,
+/// Whether the program names the column that a call makes: otherwise the text of the expression is its name. The column that
+/// a function returns is named where the function is called.
+fn is_named(program: &Program, call: &Call, depth: usize) -> bool {
+    let syntax = &program.syntax;
+    let above = || syntax.upward(call.node).skip(1);
+    let mut naming = above().filter_map(|at| program.call_of(at)).filter_map(|c| {
+        match c.name.as_str() {
+            "withColumn" | "alias" | "filter" | "where" => Some(true),
+            "select" | "selectExpr" | "agg" | "groupBy" | "groupby" => Some(false),
+            _ => None,
+        }
     });
-    naming.next() == Some(true)
+    naming.next().unwrap_or_else(|| {
+        let is_returned = above().next().is_some_and(|at| syntax.kind(at) == "return_statement");
+        let mut around = above().filter(|at| syntax.kind(*at) == "function_definition");
+        let name = around.next().and_then(|at| syntax.child(at, "name"));
+        let name = name.map(|at| program.text_of(at)).filter(|_| is_returned);
+        let calls = || program.calls.iter().filter(|c| Some(c.name.as_str()) == name);
+        let is_near = depth < MOST_FUNCTIONS && calls().next().is_some();
+        is_near && calls().all(|c| is_named(program, c, depth + 1))
+    })
 }
 
 /// A column that is passed to a function.
@@ -93,8 +108,10 @@ fn column(program: &Program, node: usize, rewrite: &mut Rewrite) -> Option<Strin
     }
 }
 
-struct Translation<'t, 'p> {
-    program: &'p Program,
+pub(super) struct Translation<'t, 'p> {
+    pub(super) program: &'p Program,
+    /// The statement of the call that is translated.
+    pub(super) statement: usize,
     /// Parameters and assigned names, with their expressions; the last one of a name counts.
     names: Vec<(&'p str, String, Kind)>,
     rewrite: &'t mut Rewrite,
@@ -102,7 +119,7 @@ struct Translation<'t, 'p> {
 }
 
 impl<'p> Translation<'_, 'p> {
-    fn spark(&mut self, name: &str) -> Option<String> {
+    pub(super) fn spark(&mut self, name: &str) -> Option<String> {
         function(self.program, name, self.rewrite)
     }
 
@@ -175,7 +192,7 @@ impl<'p> Translation<'_, 'p> {
         (kind == Kind::Truth).then_some(text)
     }
 
-    fn value(&mut self, node: usize, depth: usize) -> Option<Value> {
+    pub(super) fn value(&mut self, node: usize, depth: usize) -> Option<Value> {
         let syntax = &self.program.syntax;
         match syntax.kind(node) {
             "none" => Some(None),
@@ -191,7 +208,7 @@ impl<'p> Translation<'_, 'p> {
     }
 
     /// Text and kind of the expression of columns with the same value.
-    fn expression(&mut self, node: usize, depth: usize) -> Option<(String, Kind)> {
+    pub(super) fn expression(&mut self, node: usize, depth: usize) -> Option<(String, Kind)> {
         let (program, syntax) = (self.program, &self.program.syntax);
         if depth > MOST_DEPTH {
             return None;
@@ -238,6 +255,9 @@ impl<'p> Translation<'_, 'p> {
     fn call(&mut self, node: usize, depth: usize) -> Option<(String, Kind)> {
         let program = self.program;
         let call = program.call_of(node)?;
+        if let Some(special) = self.special_call(call, depth) {
+            return Some(special);
+        }
         let of = match (call.receiver, call.arguments.as_slice()) {
             (Some(receiver), _) => receiver,
             (None, [only]) if only.keyword.is_none() => only.node,
@@ -254,14 +274,16 @@ impl<'p> Translation<'_, 'p> {
         let name = match (method, strings.as_deref()) {
             ((true, name @ ("upper" | "lower")), Some([])) if is_text => name,
             // Spark's own trim removes blanks only, and its `\s` fewer characters than Python
-            ((true, "strip"), Some([])) if is_text => {
+            ((true, side @ ("strip" | "lstrip" | "rstrip")), Some([])) if is_text => {
+                const BLANKS: &str = "[\\s\\x1c-\\x1f]+";
+                let pattern = match side {
+                    "lstrip" => format!("^{BLANKS}"),
+                    "rstrip" => format!("{BLANKS}$"),
+                    _ => format!("^{BLANKS}|{BLANKS}$"),
+                };
                 let replace = self.spark("regexp_replace")?;
-                return Some((
-                    format!(
-                        "{replace}({own}, r\"(?U)^[\\s\\x1c-\\x1f]+|[\\s\\x1c-\\x1f]+$\", \"\")"
-                    ),
-                    Kind::Text,
-                ));
+                let text = format!("{replace}({own}, r\"(?U){pattern}\", \"\")");
+                return Some((text, Kind::Text));
             }
             ((true, name @ ("startswith" | "endswith")), Some([_])) if is_text => {
                 let argument = program.text_of(call.arguments[0].node);
@@ -339,9 +361,10 @@ impl<'p> Translation<'_, 'p> {
     /// `text[2:5]` with numbers that are not negative.
     fn part(&mut self, node: usize, depth: usize) -> Option<(String, Kind)> {
         let (program, syntax) = (self.program, &self.program.syntax);
-        let slice = syntax
-            .child(node, "subscript")
-            .filter(|at| syntax.kind(*at) == "slice")?;
+        let slice = syntax.child(node, "subscript")?;
+        if syntax.kind(slice) != "slice" {
+            return self.item(node, depth);
+        }
         let (first, last) = program.text_of(slice).split_once(':')?;
         let first: u64 = if first.trim().is_empty() {
             0
@@ -368,7 +391,7 @@ impl<'p> Translation<'_, 'p> {
         );
         let between = syntax.span(left).end..syntax.span(right).start;
         let operator = program.slice(&between).trim().to_owned();
-        let (a, _) = self.expression(left, depth + 1)?;
+        let (a, kind) = self.expression(left, depth + 1)?;
         let none = syntax.kind(right) == "none";
         let text = match operator.as_str() {
             "is" if none => format!("({a}).isNull()"),
@@ -386,6 +409,12 @@ impl<'p> Translation<'_, 'p> {
                     self.spark("lit").filter(|_| literals)?,
                 );
                 format!("{coalesce}(({a}).isin({list}), {lit}(False))")
+            }
+            "in" | "not in" if syntax.kind(left) == "string" && kind == Kind::Text => {
+                let (text, of) = self.expression(right, depth + 1)?;
+                let is_text = matches!(of, Kind::Text | Kind::Unknown);
+                let not = if operator == "in" { "" } else { "~" };
+                is_text.then(|| format!("{not}({text}).contains({})", program.text_of(left)))?
             }
             "==" => format!("({a}).eqNullSafe({})", self.expression(right, depth + 1)?.0),
             "!=" => format!(

@@ -126,14 +126,27 @@ impl Program {
 
     /// The body of the innermost loop around a statement.
     pub fn loop_around(&self, statement: usize) -> Option<Span> {
-        let span = &self.statements[statement].span;
+        let body = self.syntax.child(self.loop_of(statement)?, "body")?;
+        Some(self.syntax.span(body))
+    }
+
+    /// The innermost loop around a statement.
+    pub fn loop_of(&self, statement: usize) -> Option<usize> {
+        let span = &self.statements.get(statement)?.span;
         let loops = self.syntax.nodes.iter().enumerate();
         let loops = loops.filter(|(_, n)| matches!(n.kind, "for_statement" | "while_statement"));
-        let bodies = loops.filter_map(|(at, _)| self.syntax.child(at, "body"));
-        let bodies = bodies.map(|at| self.syntax.span(at));
-        bodies
-            .filter(|body| body.start <= span.start && span.end <= body.end)
-            .min_by_key(|body| body.len())
+        let bodies = loops.filter_map(|(at, _)| Some((at, self.syntax.child(at, "body")?)));
+        let bodies = bodies.map(|(at, body)| (at, self.syntax.span(body)));
+        let around = bodies.filter(|(_, body)| body.start <= span.start && span.end <= body.end);
+        around.min_by_key(|(_, body)| body.len()).map(|(at, _)| at)
+    }
+
+    /// The only function that a call names, with its decorators: as the function that is called, or as an argument.
+    pub fn function_named_by(&self, call: &Call) -> Option<usize> {
+        let arguments = call.arguments.iter().map(|a| self.text_of(a.node));
+        let names: BTreeSet<&str> = arguments.chain([call.name.as_str()]).collect();
+        let named = self.functions().filter(|(name, _)| names.contains(name));
+        only(named).map(|(_, function)| function)
     }
 
     /// Whether a statement assigns a DataFrame or an RDD.
@@ -152,7 +165,7 @@ impl Program {
     }
 
     /// Words that a call has in common with a part of the plan; `None` if it does something else.
-    fn points(&self, part: Part, call: &Call, wanted: &BTreeSet<&str>) -> Option<usize> {
+    pub(super) fn points(&self, part: Part, call: &Call, wanted: &BTreeSet<&str>) -> Option<usize> {
         let name = call.name.as_str();
         let text = self.slice(&call.span);
         let known = part.methods().contains(&name);

@@ -291,8 +291,10 @@ impl Job {
             };
             let fits = part.methods().contains(&method);
             let is_there = |line: u32, call: &Call| program.lines(&call.span).contains(line);
+            let does = |call: &Call| program.points(part, call, &BTreeSet::new()).is_some();
             let mut named = program.calls.iter().enumerate().filter(|(_, call)| {
-                call.name == method && line.is_none_or(|line| is_there(line, call))
+                let is_named = call.name == method && does(call);
+                is_named && line.is_none_or(|line| is_there(line, call))
             });
             // without a line, only a single call is certain
             let (at, _) = match line {

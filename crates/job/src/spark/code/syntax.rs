@@ -8,7 +8,7 @@ use crate::script::Span;
 const MOST_NODES: usize = 400_000;
 
 /// The kinds of nodes that other modules look at; any other is the empty string.
-const KINDS: [&str; 53] = [
+const KINDS: [&str; 55] = [
     "module",
     "block",
     "comment",
@@ -52,6 +52,8 @@ const KINDS: [&str; 53] = [
     "false",
     "list",
     "tuple",
+    "dictionary",
+    "delete_statement",
     "binary_operator",
     "unary_operator",
     "boolean_operator",
