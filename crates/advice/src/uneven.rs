@@ -94,6 +94,7 @@ advice! {
 advice! { pub(crate) fn layout() = Layout, Gain::Whole, "spark file layout row groups split";
     title("写入大小均匀、可切分的文件", "write files of even size that can be split");
     step("生成这些文件的作业在写之前使用 REBALANCE 提示，或 df.repartition(n)；Parquet 行组保持在 128 MB 以内", "in the job that writes them, use the hint REBALANCE or df.repartition(n) before writing; keep row groups of Parquet under 128 MB");
+    step("RDD 的 partitionBy(n, 函数)：换一个能把键分匀的函数，或不给函数，用键的散列值", "partitionBy(n, function) of an RDD: use a function that spreads the keys evenly, or none, which takes their hash");
     step("一时改不了文件：读取之后先 repartition，再做昂贵的运算", "if the files must stay: repartition after reading, before expensive work");
     pro("所有读取者都受益", "every reader gains");
     con("需要重写已有文件；repartition 多一次 Shuffle", "existing files have to be rewritten; repartition is one more shuffle");

@@ -202,7 +202,20 @@ fn skew_of(view: &View<'_>, stage: usize) -> Cause {
     };
     match view.consumer_of(edge) {
         Some((_, o)) if matches!(o.kind, Join | Combine) => Cause::JoinHotKey,
+        _ if has_own_partitioner(view) => Cause::PartitionLayout,
         _ if edge.exchange == ExchangeKind::Hash => Cause::GroupHotKey,
         _ => Cause::PartitionLayout,
     }
+}
+
+/// Whether the program chooses the partition of each row by a function of its own: `rdd.partitionBy(16, function)`.
+fn has_own_partitioner(view: &View<'_>) -> bool {
+    let Some(program) = view.job.program() else {
+        return false;
+    };
+    let mut calls = program.calls.iter().filter(|call| call.name == "partitionBy");
+    calls.any(|call| {
+        let first = call.arguments.first().and_then(|a| program.integer(a.node));
+        first.is_some() && call.arguments.len() == 2
+    })
 }
