@@ -75,7 +75,7 @@ pub fn verify(
         chunks: total,
         ..Verification::default()
     };
-    for (path, reason) in open.held.damaged_files() {
+    for (path, reason) in open.held.files().damaged() {
         let name = path.file_name().unwrap_or_default().to_string_lossy();
         out.problem(name, reason);
     }
@@ -164,7 +164,7 @@ fn check_findable(open: &Index, live: &[Ordinal], out: &mut Verification) {
 
 /// Whether a chunk is found by its words, and by its vector if that is not zero.
 fn find(open: &Index, ordinal: Ordinal) -> Result<(bool, Option<bool>), String> {
-    let chunk = open.lexical.chunk(ordinal)?;
+    let chunk = open.lexical.chunk(ordinal).map_err(|e| e.to_string())?;
     let probe = rarest(open, context::lexical_terms(&chunk)).map_err(|e| e.to_string())?;
     // A chunk of punctuation only has no words to search for.
     let by_words = if probe.terms.is_empty() {

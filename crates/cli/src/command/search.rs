@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use agent::StepId;
-use indexer::{Excerpt, Explanation, Filter, Hit, Kind, Pattern, Query, Remark, Room, Section};
+use indexer::{Correction, Excerpt, Explanation, Filter, Hit, Kind, Query, Room, Section};
 use report::{Language, Match, text};
 
 use crate::args::Search;
@@ -42,13 +42,13 @@ pub(crate) fn run(args: &Search, config: &Config, terminal: &Terminal) -> Result
     }
     super::show(terminal, args.format, &hits, || {
         let language = config.language.unwrap_or(Language::of(&query.text));
-        let remarks = match args.explain.is_some() {
-            true => index.remarks(&query),
+        let corrections = match args.explain.is_some() {
+            true => index.corrections(&query),
             false => Vec::new(),
         };
-        let remarks = remarks.iter().map(|remark| read_as(remark, language));
+        let corrections = corrections.iter().map(|word| read_as(word, language));
         let excerpt = index.excerpts(&query);
-        remarks.collect::<String>() + &text(&hits, &excerpt, args, language)
+        corrections.collect::<String>() + &text(&hits, &excerpt, args, language)
     })?;
     Ok(Exit::Success)
 }
@@ -171,26 +171,9 @@ fn place_of(found: &Explanation, page: &str, shown: usize, language: Language) -
     out
 }
 
-/// How a part of the query was understood.
-fn read_as(remark: &Remark, language: Language) -> String {
-    let pattern = match remark {
-        Remark::Corrected { from, to } => {
-            return text!("“{from}”按“{to}…”检索\n", "`{from}` is read as `{to}…`\n")
-                .into(language);
-        }
-        Remark::Counters { pattern } => match pattern {
-            Pattern::Skew => text!("数据倾斜", "data skew"),
-            Pattern::SlowMachine => text!("慢机器", "a slow machine"),
-            Pattern::Straggler => text!("长尾", "a straggler"),
-            Pattern::Tiny => text!("任务太多太小", "many tiny tasks"),
-        }
-        .into(language),
-    };
-    text!(
-        "这些数字按“{pattern}”检索\n",
-        "the numbers are read as {pattern}\n"
-    )
-    .into(language)
+/// How a word of the query was understood.
+fn read_as(Correction { from, to }: &Correction, language: Language) -> String {
+    text!("“{from}”按“{to}…”检索\n", "`{from}` is read as `{to}…`\n").into(language)
 }
 
 /// `excerpt` returns the lines of a hit that are shown.

@@ -29,6 +29,7 @@ use serde::Deserialize;
 use super::EvalError;
 use crate::document::{detect_language, line_at};
 use crate::model::{Engine, Section};
+use crate::store::files;
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct Judged {
@@ -191,7 +192,7 @@ pub(crate) fn read_error(path: &Path, reason: impl ToString) -> EvalError {
 }
 
 pub(crate) fn read_text(path: &Path) -> Result<String, EvalError> {
-    fs::read_to_string(path).map_err(|error| read_error(path, error))
+    files::read_text(path).map_err(|error| read_error(path, error))
 }
 
 #[cfg(test)]

@@ -93,9 +93,7 @@ pub(super) fn run(
 ) -> Result<Vec<Outcome>, EvalError> {
     let outcomes = judged.par_iter().map(|query| {
         let mut asked = Query::new(&query.text, DEPTH);
-        asked.fusion = options.fusion;
         asked.filter.engine = query.engine;
-        asked.without = options.without.clone();
         let hits = index.search(&asked)?;
         let mut subjects: Vec<String> = Vec::new();
         for subject in hits.iter().map(|hit| hit.chunk.subject().to_owned()) {

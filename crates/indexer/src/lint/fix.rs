@@ -1,13 +1,12 @@
 //! Fixes that keep the meaning of a document: line ends, and keys that follow from the file itself.
 
-use std::fs;
 use std::path::Path;
 
 use super::{Finding, Options, is_curated, lint};
 use crate::chunk::title_of;
 use crate::document::{Document, Source, file_stem, split_front_matter};
 use crate::error::BuildError;
-use crate::store::files::{read_error, replace, write_error};
+use crate::store::files::{read_error, read_text, replace, write_error};
 
 /// Fixes what [`lint()`] marks as fixable and returns it.
 ///
@@ -20,7 +19,7 @@ pub fn fix(knowledge: &Path, options: &Options) -> Result<Vec<Finding>, BuildErr
     files.dedup();
     for file in files {
         let path = knowledge.join(file);
-        let text = fs::read_to_string(&path).map_err(read_error(&path))?;
+        let text = read_text(&path).map_err(read_error(&path))?;
         let new = fixed(file, &text);
         if new != text {
             replace(&path, new.as_bytes()).map_err(write_error(&path))?;

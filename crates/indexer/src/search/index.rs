@@ -18,12 +18,12 @@ use crate::embed::{Embedder, VectorWeights, load};
 use crate::error::{OpenError, SearchError};
 use crate::glossary::{Expansion, Glossary, Named};
 use crate::guard::guarded;
-use crate::model::{Chunk, Engine, Fusion, Hit, Kind, Part, Query, Remote};
-use crate::query::{self, Reading, Remark};
+use crate::model::{Chunk, Engine, Fusion, Hit, Kind, Query, Remote};
+use crate::query::{self, Correction, Reading};
 use crate::settings::Settings;
 use crate::store::facets::filter_groups;
 use crate::store::generation::{self, Held};
-use crate::store::lexical::Lexical;
+use crate::store::lexical::{Lexical, Ranking};
 use crate::store::manifest::Ordinal;
 use crate::store::questions::{self, Near, Questions};
 
@@ -57,9 +57,6 @@ pub(super) const BOOST_FROM: usize = 50;
 
 /// Weight of a word in the questions of a document relative to one in the chunk. Of 0 to 1.2, .4 found most on the tuning judgments.
 const QUESTION_WORDS: f32 = 0.4;
-
-/// Chunks with their scores, best first.
-type Ranking = Vec<(Ordinal, f32)>;
 
 /// One generation of an index, open for search. Later updates do not touch it.
 pub struct Index {
@@ -111,15 +108,17 @@ impl Index {
         models: Arc<Models>,
         graphs: Arc<Graphs>,
     ) -> Result<Index, OpenError> {
-        held.manifest.check(&models.embedder.fingerprint())?;
+        held.manifest.check_code()?;
+        held.manifest
+            .check_embedder(&models.embedder.fingerprint())?;
         let Held {
             manifest, vectors, ..
         } = &held;
         graphs.want(&manifest.vectors, vectors, manifest.rows);
         Ok(Index {
-            rows: Rows::new(Arc::clone(vectors), graphs),
-            lexical: held.lexical()?,
-            questions: held.questions()?,
+            rows: Rows::new(manifest.vectors.clone(), Arc::clone(vectors), graphs),
+            lexical: held.guarded(|| Lexical::open(&held.searcher, manifest.chunks))?,
+            questions: held.guarded(|| Questions::open(&held.searcher))?,
             glossary: held.glossary()?,
             models,
             held,
@@ -137,8 +136,7 @@ impl Index {
 
     fn found(&self, query: &Query<'_>) -> Result<Vec<Hit>, SearchError> {
         let mut reading = self.read(query);
-        let with = |part| !query.without.contains(&part);
-        if with(Part::QuestionWords) && self.questions.is_some() {
+        if self.questions.is_some() {
             reading.words.question_weight = QUESTION_WORDS;
         }
         let usual = || self.usual_fusion(&reading);
@@ -216,8 +214,8 @@ impl Index {
         reading: &Reading,
         allowed: Option<&[Ordinal]>,
     ) -> Result<Option<questions::Asked<'_>>, SearchError> {
-        let compares = !query.without.contains(&Part::Questions) && query.filter.causes.is_empty();
-        let Some(questions) = self.questions.as_ref().filter(|_| compares) else {
+        let has_subject = !query.filter.causes.is_empty();
+        let Some(questions) = self.questions.as_ref().filter(|_| !has_subject) else {
             return Ok(None);
         };
         let page = |&chunk: &Ordinal| self.lexical.page(chunk);
@@ -227,13 +225,13 @@ impl Index {
         asked.map(Some).map_err(lexical_error)
     }
 
-    /// Interpretations of `query` beyond its words.
-    pub fn remarks(&self, query: &Query<'_>) -> Vec<Remark> {
-        self.read(query).remarks
+    /// Misspelt words of `query`.
+    pub fn corrections(&self, query: &Query<'_>) -> Vec<Correction> {
+        self.read(query).corrections
     }
 
     pub(super) fn read(&self, query: &Query<'_>) -> Reading {
-        query::read(&query.text, &query.without, &self.glossary, &self.lexical)
+        query::read(&query.text, &self.glossary, &self.lexical)
     }
 
     /// A chunk; for the id of a section, its chunk with this section first. `None` if this generation has neither.
@@ -310,7 +308,7 @@ impl Index {
                 text.push_str(name);
             }
         }
-        let vector = self.models.embedder.embed_query_for(&text, asked.remote)?;
+        let vector = self.models.embedder.embed_query(&text, asked.remote)?;
         Ok(vector.iter().any(|&value| value != 0.0).then_some(vector))
     }
 
@@ -389,8 +387,7 @@ impl Index {
     }
 
     pub(super) fn read_chunk(&self, ordinal: Ordinal) -> Result<Chunk, SearchError> {
-        let (chunk, ordinal) = (self.lexical.chunk(ordinal), ordinal.0);
-        chunk.map_err(|reason| SearchError::Chunk { ordinal, reason })
+        self.lexical.chunk(ordinal).map_err(lexical_error)
     }
 }
 
@@ -400,8 +397,8 @@ fn engine_boost(
     named: Option<Named>,
     asked: Option<&questions::Asked<'_>>,
 ) -> impl Fn(Engine) -> f32 {
-    let guesses = query.filter.engine.is_none() && !query.without.contains(&Part::Engine);
-    let leaning = asked.filter(|_| guesses).map_or(0.0, |asked| asked.leaning);
+    let asked = asked.filter(|_| query.filter.engine.is_none());
+    let leaning = asked.map_or(0.0, |asked| asked.leaning);
     move |engine| match (engine, named) {
         (Engine::Any, _) => 0.0,
         (engine, Some(Named::Engine(named))) if engine == named => ENGINE,

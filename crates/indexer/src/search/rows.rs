@@ -8,7 +8,7 @@ use rayon::prelude::*;
 use super::graphs::Graphs;
 use crate::store::best::{Best, Scored};
 use crate::store::graph::Graph;
-use crate::store::lexical::Lexical;
+use crate::store::lexical::{Lexical, Ranking, best};
 use crate::store::manifest::Ordinal;
 use crate::store::vectors::{Quantized, Vectors};
 
@@ -24,6 +24,8 @@ const RESCORE: usize = 50;
 type Row = (u32, Ordinal);
 
 pub(crate) struct Rows {
+    /// Name of the file of vectors.
+    file: String,
     vectors: Arc<Vectors>,
     /// Sorted; read at the first search by vector.
     live: OnceLock<Vec<Row>>,
@@ -31,8 +33,9 @@ pub(crate) struct Rows {
 }
 
 impl Rows {
-    pub(crate) fn new(vectors: Arc<Vectors>, graphs: Arc<Graphs>) -> Rows {
+    pub(crate) fn new(file: String, vectors: Arc<Vectors>, graphs: Arc<Graphs>) -> Rows {
         Rows {
+            file,
             vectors,
             live: OnceLock::new(),
             graphs,
@@ -68,9 +71,9 @@ impl Rows {
         query: &[f32],
         allowed: Option<&[Ordinal]>,
         limit: usize,
-    ) -> Vec<(Ordinal, f32)> {
+    ) -> Ranking {
         if limit == 0 {
-            return Vec::new();
+            return Ranking::new();
         }
         let quantized = Quantized::new(query);
         let depth = limit + RESCORE;
@@ -78,7 +81,7 @@ impl Rows {
             None => Cow::Borrowed(self.live(chunks)),
             Some(allowed) => Cow::Owned(self.rows_of(chunks, allowed)),
         };
-        let found = match self.graphs.over(rows.len()) {
+        let found = match self.graphs.over(&self.file, rows.len()) {
             None => self.scan(&rows, &quantized, depth),
             Some(graph) => {
                 let mut found = self.by_graph(&graph, &rows, &quantized, depth);
@@ -89,10 +92,7 @@ impl Rows {
         };
         let scored = found.into_iter();
         let scored = scored.map(|(row, chunk)| (chunk, self.vectors.cosine(row as usize, query)));
-        let mut scored: Vec<(Ordinal, f32)> = scored.collect();
-        scored.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
-        scored.truncate(limit);
-        scored
+        best(scored.collect(), limit)
     }
 
     /// The chunks and their rows, sorted by row.
