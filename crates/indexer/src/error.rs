@@ -90,6 +90,13 @@ pub enum SearchError {
     Lexical { reason: String },
 }
 
+impl From<tantivy::TantivyError> for SearchError {
+    fn from(error: tantivy::TantivyError) -> SearchError {
+        let reason = error.to_string();
+        SearchError::Lexical { reason }
+    }
+}
+
 pub(crate) fn damaged(path: &Path, reason: impl ToString) -> OpenError {
     OpenError::Damaged {
         path: path.to_owned(),

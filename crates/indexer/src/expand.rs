@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use crate::analyze;
 use crate::build::sources;
-use crate::document::{Document, file_stem, language_of_query};
+use crate::document::{Document, file_stem, language_of_query, quoted};
 use crate::error::BuildError;
 use crate::eval::{judgement_files, read_judgement_file};
 use crate::generated::{File, beside};
@@ -182,11 +182,6 @@ impl File {
         }
         out
     }
-}
-
-/// A basic string of TOML: its escapes are a superset of JSON's.
-fn quoted(text: &str) -> String {
-    serde_json::Value::from(text).to_string()
 }
 
 fn terms(question: &str) -> BTreeSet<String> {

@@ -183,11 +183,15 @@ fn has_word(text: &str, name: &str) -> bool {
     })
 }
 
-/// A string, or the strings of a list.
+/// All texts of a value.
 pub(crate) fn texts(value: &Value) -> Vec<String> {
-    let list = value.as_array().map(Vec::as_slice);
-    let items = list.unwrap_or(std::slice::from_ref(value)).iter();
-    items.filter_map(Value::as_str).map(str::to_owned).collect()
+    match value {
+        Value::String(text) => vec![text.clone()],
+        Value::Array(items) => items.iter().flat_map(texts).collect(),
+        Value::Table(table) => table.values().flat_map(texts).collect(),
+        Value::Boolean(_) => Vec::new(),
+        other => vec![other.to_string()],
+    }
 }
 
 /// Terms with a space around each, so that a name is found at term boundaries only.

@@ -37,7 +37,7 @@ pub use model::{
 };
 pub use query::Correction;
 pub use report::{Language, Match};
-pub use search::{Excerpt, Explanation, Index, Info, Room, Session, info};
+pub use search::{Explanation, Index, Info, Room, Session, info};
 pub use settings::{Rebuild, Settings};
 
 /// Default of [`Query::diversity`].

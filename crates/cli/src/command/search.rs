@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use agent::StepId;
-use indexer::{Correction, Excerpt, Explanation, Filter, Hit, Kind, Query, Room, Section};
+use indexer::{Correction, Explanation, Filter, Hit, Kind, Query, Room, Section};
 use report::{Language, Match, text};
 
 use crate::args::Search;
@@ -179,7 +179,7 @@ fn read_as(Correction { from, to }: &Correction, language: Language) -> String {
 /// `excerpt` returns the lines of a hit that are shown.
 fn text(
     hits: &[Hit],
-    excerpt: &dyn Fn(&Hit, Room) -> Excerpt,
+    excerpt: &dyn Fn(&Hit, Room) -> String,
     args: &Search,
     language: Language,
 ) -> String {
@@ -202,7 +202,7 @@ fn text(
             columns: columns.saturating_sub(INDENT),
         };
         let excerpt = excerpt(hit, room);
-        let place = place(&chunk.title, &excerpt.headings, room.columns);
+        let place = place(&chunk.title, &chunk.heading_path, room.columns);
         let bold = anstyle::Style::new().bold();
         let dim = anstyle::Style::new().dimmed();
         let fit = match hit.fit {
@@ -215,7 +215,7 @@ fn text(
         if args.explain.is_some() {
             let _ = writeln!(out, "    {dim}{}{dim:#}", explanation(hit));
         }
-        let lines = wrap(&excerpt.text, columns, "    ", "    ").into_iter();
+        let lines = wrap(&excerpt, columns, "    ", "    ").into_iter();
         for line in lines.filter(|l| !l.trim().is_empty()).take(LINES_SHOWN) {
             let _ = writeln!(out, "{line}");
         }

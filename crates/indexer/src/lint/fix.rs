@@ -4,7 +4,7 @@ use std::path::Path;
 
 use super::{Finding, Options, is_curated, lint};
 use crate::chunk::title_of;
-use crate::document::{Document, Source, file_stem, split_front_matter};
+use crate::document::{Document, Source, file_stem, quoted, split_front_matter};
 use crate::error::BuildError;
 use crate::store::files::{read_error, read_text, replace, write_error};
 
@@ -53,8 +53,4 @@ fn fixed(path: &str, text: &str) -> String {
     // After the opening `---`, a line of four bytes now that line ends are LF and a byte order mark is gone.
     let (opening, rest) = source.text.split_at("---\n".len());
     format!("{opening}{added}{rest}")
-}
-
-fn quoted(text: &str) -> String {
-    format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\""))
 }

@@ -1,6 +1,6 @@
 //! An open index: one generation, read-only.
 
-use std::collections::{BTreeSet, HashSet};
+use std::collections::HashSet;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -93,13 +93,13 @@ impl Index {
         Index::opened(index, settings, true)
     }
 
-    /// As [`Index::open`], but without comparing checksums: to find all damaged files.
-    pub(crate) fn open_unchecked(index: &Path, settings: &Settings) -> Result<Index, OpenError> {
-        Index::opened(index, settings, false)
-    }
-
-    fn opened(index: &Path, settings: &Settings, check: bool) -> Result<Index, OpenError> {
-        let held = generation::hold(index, check)?;
+    /// As [`Index::open`]; without `check`, even if checksums are wrong: to find all damaged files.
+    pub(crate) fn opened(
+        path: &Path,
+        settings: &Settings,
+        check: bool,
+    ) -> Result<Index, OpenError> {
+        let held = generation::hold(path, check)?;
         Index::of(held, Arc::new(Models::load(settings)?), Arc::default())
     }
 
@@ -143,14 +143,11 @@ impl Index {
         let fusion = query.fusion.unwrap_or_else(usual);
         let hidden = match query.filter.kinds.contains(&Kind::Glossary) {
             true => Vec::new(),
-            false => self
-                .lexical
-                .of_kind(Kind::Glossary)
-                .map_err(lexical_error)?,
+            false => self.lexical.of_kind(Kind::Glossary)?,
         };
         // Deeper by the number that is hidden, so that the result is as if they did not exist.
         let depth = DEPTH.max(4 * query.k) + hidden.len();
-        let allowed = self.lexical.allowed(&query.filter).map_err(lexical_error)?;
+        let allowed = self.lexical.allowed(&query.filter)?;
         let search = Branch {
             reading: &reading,
             allowed: allowed.as_deref(),
@@ -182,7 +179,7 @@ impl Index {
             self.rerank(reranker, &query.text, &mut scored)?;
         }
         let elsewhere = asked.as_ref().and_then(|asked| asked.elsewhere);
-        let mut fit = Fit::new(query, &reading, elsewhere, &self.lexical).map_err(lexical_error)?;
+        let mut fit = Fit::new(query, &reading, elsewhere, &self.lexical)?;
         fit.is_elsewhere = named == Some(Named::Elsewhere);
         self.hits(query, &reading, &fit, &scored)
     }
@@ -222,7 +219,7 @@ impl Index {
         let pages = allowed.map(|all| all.iter().filter_map(page).collect::<HashSet<u64>>());
         let features = reading.features();
         let asked = questions.ask(&features, reading.own.len(), pages.as_ref(), &self.lexical);
-        asked.map(Some).map_err(lexical_error)
+        Ok(Some(asked?))
     }
 
     /// Misspelt words of `query`.
@@ -245,12 +242,6 @@ impl Index {
         let chunks = guarded(|| self.lexical.chunks_of(document), failed).ok()?;
         let mut chunks = chunks.into_iter();
         chunks.find_map(|chunk| self.lexical.chunk(chunk).ok()?.led_by(id))
-    }
-
-    /// Paths of all documents with text.
-    pub(crate) fn documents(&self) -> BTreeSet<String> {
-        let documents = self.held.documents();
-        documents.map_or_else(|_| BTreeSet::new(), |all| all.into_keys().collect())
     }
 
     /// Name of the generation: another one may answer otherwise.
@@ -281,8 +272,7 @@ impl Index {
             return Ok(Vec::new());
         }
         let words = &asked.reading.words;
-        let found = self.lexical.search(words, asked.allowed, asked.depth);
-        found.map_err(lexical_error)
+        Ok(self.lexical.search(words, asked.allowed, asked.depth)?)
     }
 
     /// The vector of the query and the chunks nearest to it.
@@ -321,7 +311,7 @@ impl Index {
     ) -> Result<Vec<Scored>, SearchError> {
         candidates.retain(|c| c.fused > 0.0);
         let chunks: Vec<Ordinal> = candidates.iter().map(|c| c.ordinal).collect();
-        let ids = self.lexical.ids(&chunks).map_err(lexical_error)?;
+        let ids = self.lexical.ids(&chunks)?;
         let reach = query.prior.map_or(0.0, |_| reach(&candidates));
         let prior = |id: &str| match query.prior.map_or(0.0, |prior| prior(id)) {
             prior if prior.is_finite() => reach * prior.clamp(-1.0, 1.0),
@@ -374,7 +364,7 @@ impl Index {
         let depth = reranker.depth.min(scored.len());
         let mut texts = Vec::with_capacity(depth);
         for hit in &scored[..depth] {
-            let chunk = self.read_chunk(hit.candidate.ordinal)?;
+            let chunk = self.lexical.chunk(hit.candidate.ordinal)?;
             texts.push(context::embedded_text(&chunk));
         }
         let top = scored.iter().map(|hit| hit.score).fold(0.0, f32::max);
@@ -384,10 +374,6 @@ impl Index {
         }
         scored.sort_by(Scored::compare);
         Ok(())
-    }
-
-    pub(super) fn read_chunk(&self, ordinal: Ordinal) -> Result<Chunk, SearchError> {
-        self.lexical.chunk(ordinal).map_err(lexical_error)
     }
 }
 
@@ -419,10 +405,4 @@ struct Branch<'a> {
     fusion: Fusion,
     depth: usize,
     remote: Remote<'a>,
-}
-
-pub(super) fn lexical_error(error: tantivy::TantivyError) -> SearchError {
-    SearchError::Lexical {
-        reason: error.to_string(),
-    }
 }

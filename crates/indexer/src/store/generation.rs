@@ -21,14 +21,14 @@ use super::manifest::{Documents, Manifest, check_format};
 use super::stamp::{State, since_1970};
 use super::vectors::Vectors;
 use super::{DOCUMENTS, GLOSSARY, GRAPHS, graph};
-use crate::error::{BuildError, Mismatch, OpenError, damaged};
+use crate::error::{BuildError, OpenError, damaged};
 use crate::glossary::Glossary;
 use crate::guard::guarded;
 
 const META: &str = "meta.json";
 const LOCK: &str = "LOCK";
 
-/// Beginnings of the names in an index of an older format. Format 5 and older kept each generation in a folder.
+/// Beginnings of the names in an index of an older format.
 const OLDER: [&str; 6] = [
     "CURRENT",
     "cache",
@@ -127,7 +127,11 @@ fn hold_once(folder: &Path, check: bool) -> Result<Held, OpenError> {
         path: folder.to_owned(),
     };
     if fs::symlink_metadata(&meta).is_err() {
-        return Err(older_format(folder).map_or_else(missing, OpenError::Mismatch));
+        // Format 5 and older kept each generation in a folder, and its name in a file.
+        if folder.join(OLDER[0]).exists() {
+            check_format("5 or older")?;
+        }
+        return Err(missing());
     }
     let names = names(folder).map_err(|error| damaged(folder, error))?;
     if let Some((name, _)) = names.iter().find(|(_, is_regular)| !is_regular) {
@@ -173,18 +177,6 @@ fn hold_once(folder: &Path, check: bool) -> Result<Held, OpenError> {
         folder: folder.to_owned(),
         manifest,
     })
-}
-
-/// The mismatch of an index that kept each generation in a folder.
-fn older_format(folder: &Path) -> Option<Mismatch> {
-    let generation = files::read_text(&folder.join(OLDER[0])).ok()?;
-    let is_plain = |name: &&str| name.starts_with(OLDER[2]) && !name.contains('/');
-    let generation = Some(generation.trim()).filter(is_plain)?;
-    let manifest = files::read(&folder.join(generation).join("manifest.json"));
-    let manifest: serde_json::Value =
-        serde_json::from_slice(&manifest.unwrap_or_default()).unwrap_or_default();
-    let format = manifest["format"].as_u64().unwrap_or(0);
-    check_format(&format.to_string()).err()
 }
 
 /// The right to write the index, until dropped or until the process ends.

@@ -16,7 +16,7 @@ use tantivy::{
 };
 
 use super::entries::{BODY, DATA, DOCUMENT, FACET, ID, PAIRS, QUESTIONS};
-use super::facets::{CHUNK, Facets, excluded, facet, filter_groups};
+use super::facets::{CHUNK, Facets, facet, filter_groups};
 use super::manifest::Ordinal;
 use crate::model::{Chunk, Filter, Kind};
 
@@ -202,6 +202,7 @@ impl Lexical {
                 continue;
             };
             let rows = numbers(rows, segment).into_iter();
+            let rows = rows.filter(|(doc, _)| !columns.lists.contains(doc));
             out.extend(rows.map(|(doc, row)| (row as u32, Ordinal::new(number, doc))));
         }
         out.sort_unstable();
@@ -342,12 +343,6 @@ fn filter_query(filter: &Filter) -> Option<Box<dyn Query>> {
     };
     let groups = filter_groups(filter);
     let wanted = groups.iter().map(|group| (Occur::Must, any(group)));
-    let mut clauses: Vec<_> = wanted.collect();
-    let excluded = excluded(filter);
-    if !excluded.is_empty() {
-        // A clause that only excludes has no matches.
-        clauses.push((Occur::Must, any(&vec![CHUNK.to_owned()])));
-        clauses.push((Occur::MustNot, any(&excluded)));
-    }
+    let clauses: Vec<_> = wanted.collect();
     (!clauses.is_empty()).then(|| Box::new(BooleanQuery::new(clauses)) as Box<dyn Query>)
 }

@@ -12,7 +12,7 @@ use std::sync::OnceLock;
 use tantivy::{Searcher, TantivyError, Term};
 
 use super::entries::{FEATURES, page};
-use super::lexical::columns::{names, numbers};
+use super::lexical::columns::{self, names, values};
 use super::lexical::{self, Lexical, Weighted, each};
 use super::manifest::Ordinal;
 use crate::model::subject;
@@ -208,22 +208,26 @@ impl Entries {
     fn read(searcher: &Searcher) -> tantivy::Result<Entries> {
         let mut known: BTreeMap<String, Document> = BTreeMap::new();
         let (mut all, mut spark, mut elsewhere) = (0.0, 0.0, 0.0);
-        // By segment: paths, and by entry the number of its path and the share of each of its features.
-        let mut listed: Vec<(Vec<String>, Vec<(usize, f32)>)> = Vec::new();
+        let mut listed: Vec<Listed> = Vec::new();
         for segment in searcher.segment_readers() {
             let columns = segment.fast_fields();
             let Some(asked) = columns.str("asked")? else {
-                listed.push((Vec::new(), Vec::new()));
+                listed.push(Listed::default());
                 continue;
             };
             let paths = names(&asked)?;
             let mut entries = vec![(usize::MAX, 0.0); segment.max_doc() as usize];
-            let number = |name| Ok::<_, TantivyError>(numbers(&columns.u64(name)?, segment));
+            let number = |name| Ok::<_, TantivyError>(values(&columns.u64(name)?));
             let (chunks, features) = (number("count")?, number("number")?);
             let (about_spark, mut last) = (number("spark")?, None);
-            let asked = numbers(asked.ords(), segment).into_iter();
+            // Every question has all of the numbers.
+            let listed_entries = columns::entries(asked.ords(), segment);
+            let asked = values(asked.ords()).into_iter().zip(listed_entries);
             let asked = asked.zip(chunks).zip(features).zip(about_spark);
-            for ((((entry, path), (_, chunks)), (_, features)), (_, is_spark)) in asked {
+            for ((((path, entry), chunks), features), is_spark) in asked {
+                if segment.is_deleted(entry) {
+                    continue;
+                }
                 entries[entry as usize] = (path as usize, 1.0 / features.max(1) as f32);
                 if chunks == 0 {
                     elsewhere += 1.0;
@@ -241,10 +245,10 @@ impl Entries {
                     known.insert(path, document);
                 }
             }
-            listed.push((paths, entries));
+            listed.push(Listed { paths, entries });
         }
         let documents: Vec<Document> = known.into_values().collect();
-        let of = listed.into_iter().map(|(paths, entries)| {
+        let of = listed.into_iter().map(|Listed { paths, entries }| {
             let position = |path: &String| {
                 let found = documents.binary_search_by(|document| document.path.cmp(path));
                 found.map_or(ELSEWHERE, |at| at as u32)
@@ -271,6 +275,14 @@ impl Entries {
             documents,
         })
     }
+}
+
+/// The questions of a segment.
+#[derive(Default)]
+struct Listed {
+    paths: Vec<String>,
+    /// By entry: the number of its path, and the share of each of its features.
+    entries: Vec<(usize, f32)>,
 }
 
 /// A document with text and questions.
