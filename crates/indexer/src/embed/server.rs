@@ -7,7 +7,8 @@ use std::sync::mpsc::{self, RecvTimeoutError};
 use std::time::Duration;
 
 use reqwest::{Client, RequestBuilder};
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
+use serde_json::json;
 use tokio::runtime::{Builder, Runtime};
 
 use super::prompts::{self, Prompts};
@@ -43,13 +44,6 @@ pub(super) struct Server {
     own_prompts: Prompts,
     prompts: Prompts,
     dimension: usize,
-}
-
-#[derive(Serialize)]
-struct Request<'a> {
-    model: &'a str,
-    input: &'a [String],
-    encoding_format: &'a str,
 }
 
 #[derive(Deserialize)]
@@ -101,11 +95,7 @@ impl Server {
         patience: Duration,
         remote: Remote<'_>,
     ) -> Result<Vec<Vec<f32>>, EmbedError> {
-        let body = Request {
-            model: &self.model,
-            input,
-            encoding_format: "float",
-        };
+        let body = json!({ "model": self.model, "input": input, "encoding_format": "float" });
         let mut request = self.client.post(&self.url).json(&body);
         if let Some(key) = &self.key {
             request = request.bearer_auth(key);

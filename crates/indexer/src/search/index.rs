@@ -190,8 +190,21 @@ impl Index {
         search: &Branch<'_>,
         hidden: &[Ordinal],
     ) -> Result<(Ranking, Nearest), SearchError> {
-        let by_words = || self.lexical_branch(search);
-        let by_vector = || self.vector_branch(search);
+        let by_words = || match search.fusion {
+            Fusion::Vector => Ok(Ranking::new()),
+            _ => {
+                let words = &search.reading.words;
+                self.lexical.search(words, search.allowed, search.depth)
+            }
+        };
+        let by_vector = || -> Result<Nearest, SearchError> {
+            let Some(vector) = self.query_vector(search)? else {
+                return Ok(Nearest::default());
+            };
+            let (chunks, allowed) = (&self.lexical, search.allowed);
+            let nearest = self.rows.nearest(chunks, &vector, allowed, search.depth);
+            Ok((Some(vector), nearest))
+        };
         let (bm25, near) = if self.held.manifest.chunks < BRANCHES_APART_FROM {
             (by_words(), by_vector())
         } else {
@@ -265,24 +278,6 @@ impl Index {
         Fusion::Convex {
             vector: weights.cjk * cjk + weights.latin * (1.0 - cjk),
         }
-    }
-
-    fn lexical_branch(&self, asked: &Branch<'_>) -> Result<Ranking, SearchError> {
-        if asked.fusion == Fusion::Vector {
-            return Ok(Vec::new());
-        }
-        let words = &asked.reading.words;
-        Ok(self.lexical.search(words, asked.allowed, asked.depth)?)
-    }
-
-    /// The vector of the query and the chunks nearest to it.
-    fn vector_branch(&self, asked: &Branch<'_>) -> Result<Nearest, SearchError> {
-        let Some(vector) = self.query_vector(asked)? else {
-            return Ok(Nearest::default());
-        };
-        let (chunks, allowed) = (&self.lexical, asked.allowed);
-        let nearest = self.rows.nearest(chunks, &vector, allowed, asked.depth);
-        Ok((Some(vector), nearest))
     }
 
     /// `None` if no vector is needed or the embedder knows no word of the query.

@@ -6,7 +6,6 @@ use std::sync::{Arc, OnceLock};
 use rayon::prelude::*;
 
 use super::graphs::Graphs;
-use crate::store::best::{Best, Scored};
 use crate::store::graph::Graph;
 use crate::store::lexical::{Lexical, Ranking, best};
 use crate::store::manifest::Ordinal;
@@ -118,21 +117,17 @@ impl Rows {
 
     /// The `depth` best rows by their coarse cosine.
     fn scan(&self, rows: &[Row], query: &Quantized, depth: usize) -> Vec<Row> {
-        let scan = |rows: &[Row]| {
-            let mut best = Best::new(depth);
-            for &(row, chunk) in rows {
-                let score = self.vectors.coarse_cosine(row as usize, query);
-                best.offer(Scored(score, (row, chunk)));
-            }
-            best
-        };
-        let best = if rows.len() < 2 * ROWS_PER_TASK {
-            scan(rows)
+        let score = |row: &Row| (*row, self.vectors.coarse_cosine(row.0 as usize, query));
+        let scored = if rows.len() < 2 * ROWS_PER_TASK {
+            rows.iter().map(score).collect()
         } else {
-            let parts = rows.par_chunks(ROWS_PER_TASK).map(scan);
-            parts.reduce(|| Best::new(depth), Best::merge)
+            let rows = rows.par_iter().with_min_len(ROWS_PER_TASK);
+            rows.map(score).collect()
         };
-        best.into_keys().collect()
+        best(scored, depth)
+            .into_iter()
+            .map(|(row, _)| row)
+            .collect()
     }
 }
 

@@ -8,7 +8,7 @@ pub(super) mod columns;
 use std::collections::BTreeMap;
 
 use serde::de::DeserializeOwned;
-use tantivy::collector::{Count, DocSetCollector};
+use tantivy::collector::DocSetCollector;
 use tantivy::query::{Bm25StatisticsProvider, Bm25Weight, BooleanQuery, Occur, Query, TermQuery};
 use tantivy::schema::{Field, IndexRecordOption, Value};
 use tantivy::{
@@ -42,9 +42,9 @@ pub(crate) struct Words {
 /// Chunks with their scores, best first.
 pub(crate) type Ranking = Vec<(Ordinal, f32)>;
 
-/// The best `limit` of `found`, best first; of equal scores the first chunk.
-pub(crate) fn best(mut found: Ranking, limit: usize) -> Ranking {
-    let order = |(a, p): &(Ordinal, f32), (b, q): &(Ordinal, f32)| q.total_cmp(p).then(a.cmp(b));
+/// The best `limit` of `found`, best first; of equal scores the smaller key, so that results do not depend on how the work was split.
+pub(crate) fn best<K: Ord>(mut found: Vec<(K, f32)>, limit: usize) -> Vec<(K, f32)> {
+    let order = |(a, p): &(K, f32), (b, q): &(K, f32)| q.total_cmp(p).then_with(|| a.cmp(b));
     if found.len() > limit {
         found.select_nth_unstable_by(limit, order);
         found.truncate(limit);
@@ -323,11 +323,9 @@ impl Lexical {
         self.with_term(FACET, &facet("kind", kind.as_str()))
     }
 
-    /// Live chunks with this facet.
+    /// Number of live chunks with this facet.
     pub(crate) fn count_facet(&self, name: &str, value: &str) -> tantivy::Result<usize> {
-        let term = Term::from_field_text(FACET, &facet(name, value));
-        let query = TermQuery::new(term, IndexRecordOption::Basic);
-        self.searcher.search(&query, &Count)
+        Ok(self.with_term(FACET, &facet(name, value))?.len())
     }
 }
 
