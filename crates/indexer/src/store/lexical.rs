@@ -201,8 +201,13 @@ impl Lexical {
             let Some(rows) = &columns.rows else {
                 continue;
             };
-            let rows = numbers(rows, segment).into_iter();
-            let rows = rows.filter(|(doc, _)| !columns.lists.contains(doc));
+            let mut rows = numbers(rows, segment);
+            for list in &columns.lists {
+                if let Ok(at) = rows.binary_search_by_key(list, |(doc, _)| *doc) {
+                    rows.remove(at);
+                }
+            }
+            let rows = rows.into_iter();
             out.extend(rows.map(|(doc, row)| (row as u32, Ordinal::new(number, doc))));
         }
         out.sort_unstable();
