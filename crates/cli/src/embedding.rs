@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use indexer::embed::{Prompts, VectorWeights};
-use indexer::{EmbedderChoice, Reranker, Settings};
+use indexer::{EmbedderChoice, OnnxModel, Reranker, Settings};
 use secrecy::ExposeSecret;
 
 use crate::config::{self, Config, Embedder, EmbedderProvider};
@@ -15,10 +15,12 @@ pub(crate) fn settings(config: &Config) -> Result<Settings> {
         embedder: choice(embedder, config)?,
         weights: weights(embedder)?,
         reranker: config.reranker.as_ref().map(|reranker| Reranker {
-            model: reranker.model.clone(),
+            model: OnnxModel {
+                name: reranker.model.clone(),
+                cache: Some(cache(reranker.cache.as_deref(), config)),
+                runtime: runtime(reranker.runtime.as_deref()),
+            },
             depth: reranker.depth,
-            cache: Some(cache(reranker.cache.as_deref(), config)),
-            runtime: runtime(reranker.runtime.as_deref()),
         }),
         ..Settings::default()
     })
@@ -39,9 +41,11 @@ fn choice(embedder: &Embedder, config: &Config) -> Result<EmbedderChoice> {
     Ok(match provider {
         EmbedderProvider::Embedded => EmbedderChoice::Embedded,
         EmbedderProvider::Fastembed => EmbedderChoice::Fastembed {
-            model: needed(&embedder.model, "model")?,
-            cache: Some(cache(embedder.cache.as_deref(), config)),
-            runtime: runtime(embedder.runtime.as_deref()),
+            model: OnnxModel {
+                name: needed(&embedder.model, "model")?,
+                cache: Some(cache(embedder.cache.as_deref(), config)),
+                runtime: runtime(embedder.runtime.as_deref()),
+            },
             prompts,
         },
         EmbedderProvider::OpenaiCompatible => EmbedderChoice::OpenAiCompatible {

@@ -18,7 +18,7 @@ use std::time::Instant;
 
 use indexer::build::update_from;
 use indexer::embed::load;
-use indexer::{EmbedderChoice, Fusion, Index, Query, Session, Settings};
+use indexer::{EmbedderChoice, Fusion, Index, Query, Remote, Session, Settings};
 use serde_json::json;
 
 /// Rounds over all queries that are counted; one before them is not.
@@ -100,7 +100,9 @@ fn export(folder: &Path, to: &Path) -> Result<(), Box<dyn Error>> {
             };
             let mut name = String::new();
             ids.ord_to_str(id, &mut name)?;
-            let chunk = index.chunk(&name).ok_or("no such chunk")?;
+            let Some(chunk) = index.chunk(&name) else {
+                continue;
+            };
             writeln!(out, "{}", json!({ "id": name, "text": chunk.text }))?;
             let row = &bytes[64 + row as usize * stride..][..stride];
             let scale = f32::from_le_bytes(row[20..24].try_into()?);
@@ -116,7 +118,7 @@ fn embed() -> Result<(), Box<dyn Error>> {
     let embedder = load(&EmbedderChoice::Embedded)?;
     let mut out = std::io::stdout().lock();
     for query in lines()? {
-        for value in embedder.embed_query(&query)? {
+        for value in embedder.embed_query(&query, Remote::default())? {
             out.write_all(&value.to_le_bytes())?;
         }
     }
@@ -158,7 +160,13 @@ fn crossing(sizes: &[&str]) -> Result<(), Box<dyn Error>> {
         let folder = tempfile::tempdir()?;
         let documents = texts.iter().take(size.parse()?).enumerate();
         let documents = documents.map(|(i, text)| (format!("{i}.md"), text.clone()));
-        let built = update_from(documents, folder.path(), &Settings::default(), &mut |_| {})?;
+        let built = update_from(
+            documents,
+            "",
+            folder.path(),
+            &Settings::default(),
+            &mut |_| {},
+        )?;
         let by_scan = open(folder.path(), "exact")?;
         let start = Instant::now();
         let by_graph = open(folder.path(), "graph")?;

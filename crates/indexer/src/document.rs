@@ -195,13 +195,18 @@ pub(crate) fn is_unfinished(source: &Source) -> bool {
 }
 
 pub(crate) fn toml_table(text: &str) -> Result<toml::Table, Problem> {
-    text.parse::<toml::Table>().map_err(|error| {
+    text.parse::<toml::Table>().map_err(toml_problem(text))
+}
+
+/// For `map_err`.
+pub(crate) fn toml_problem(text: &str) -> impl Fn(toml::de::Error) -> Problem + '_ {
+    move |error| {
         let at = error.span().map_or(0, |span| span.start);
         Problem {
             line: line_at(text.as_bytes(), at.min(text.len())),
             reason: error.message().to_owned(),
         }
-    })
+    }
 }
 
 pub(crate) fn kind_of(path: &str) -> Kind {
@@ -227,6 +232,11 @@ pub(crate) fn language_of_query(text: &str) -> Language {
         true => Language::Zh,
         false => Language::En,
     }
+}
+
+/// A string of TOML or YAML: their escapes are supersets of JSON's.
+pub(crate) fn quoted(text: &str) -> String {
+    serde_json::Value::from(text).to_string()
 }
 
 /// Name of the file without folder and `.md`.

@@ -88,8 +88,13 @@ pub enum SearchError {
     Embed(#[from] EmbedError),
     #[error("{}", report::say!("BM25 库出错：{reason}；请运行 `index verify`", "the BM25 store failed: {reason}; run `index verify`"))]
     Lexical { reason: String },
-    #[error("{}", report::say!("无法读取索引的第 {ordinal} 个片段：{reason}；请运行 `index verify`", "chunk {ordinal} of the index cannot be read: {reason}; run `index verify`"))]
-    Chunk { ordinal: u64, reason: String },
+}
+
+impl From<tantivy::TantivyError> for SearchError {
+    fn from(error: tantivy::TantivyError) -> SearchError {
+        let reason = error.to_string();
+        SearchError::Lexical { reason }
+    }
 }
 
 pub(crate) fn damaged(path: &Path, reason: impl ToString) -> OpenError {

@@ -1,7 +1,6 @@
 //! More generated questions for a page. A search finds the page by them; the page itself stays as it is.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs;
 use std::path::Path;
 
 use report::Language;
@@ -9,13 +8,13 @@ use serde::Serialize;
 
 use crate::analyze;
 use crate::build::sources;
-use crate::document::{Document, file_stem, language_of_query};
+use crate::document::{Document, file_stem, language_of_query, quoted};
 use crate::error::BuildError;
 use crate::eval::{judgement_files, read_judgement_file};
 use crate::generated::{File, beside};
 use crate::lint::{JudgedRuns, MOST_GENERATED};
 use crate::model::subject;
-use crate::store::files::{read_error, replace, write_error};
+use crate::store::files::{read_error, read_text, replace, write_error};
 
 /// Share of terms from which on two questions are near copies, as in `scripts/prune-questions`.
 const NEAR: f32 = 0.45;
@@ -103,7 +102,7 @@ impl Page {
     pub fn expand(&self, knowledge: &Path, found: &[Found]) -> Result<Expanded, BuildError> {
         let file = beside(&self.path);
         let path = knowledge.join(&file);
-        let text = match fs::read_to_string(&path) {
+        let text = match read_text(&path) {
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => String::new(),
             read => read.map_err(read_error(&path))?,
         };
@@ -183,11 +182,6 @@ impl File {
         }
         out
     }
-}
-
-/// A basic string of TOML: its escapes are a superset of JSON's.
-fn quoted(text: &str) -> String {
-    serde_json::Value::from(text).to_string()
 }
 
 fn terms(question: &str) -> BTreeSet<String> {

@@ -13,7 +13,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use serde::Deserialize;
 
-use crate::document::{Problem, line_at};
+use crate::document::{Problem, toml_problem};
 
 const FILE: &str = "questions.toml";
 
@@ -31,13 +31,7 @@ pub(crate) struct File {
 
 impl File {
     pub(crate) fn parse(text: &str) -> Result<File, Problem> {
-        toml::from_str(text).map_err(|error| {
-            let at = error.span().map_or(0, |span| span.start);
-            Problem {
-                line: line_at(text.as_bytes(), at.min(text.len())),
-                reason: error.message().to_owned(),
-            }
-        })
+        toml::from_str(text).map_err(toml_problem(text))
     }
 }
 

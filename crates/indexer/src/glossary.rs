@@ -35,18 +35,8 @@ pub(crate) enum Named {
     Elsewhere,
 }
 
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-struct Term {
-    zh: Vec<Name>,
-    en: Vec<Name>,
-    scope: Vec<Name>,
-}
-
-impl Term {
-    fn names(&self) -> impl Iterator<Item = &Name> {
-        self.zh.iter().chain(&self.en).chain(&self.scope)
-    }
-}
+/// The names of one thing.
+type Term = Vec<Name>;
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 struct Name {
@@ -83,12 +73,17 @@ impl Glossary {
             return Glossary::default();
         };
         let entries = table.values().filter_map(Value::as_array).flatten();
-        let terms = entries.filter_map(Value::as_table).map(|entry| Term {
-            zh: names(entry.get("zh")),
-            en: names(entry.get("en")),
-            scope: names(entry.get("scope")),
+        let terms = entries.filter_map(Value::as_table).map(|entry| -> Term {
+            let values = ["zh", "en", "scope"]
+                .into_iter()
+                .filter_map(|key| entry.get(key));
+            // A name without a term (`--`) would be found in every query.
+            let names = values
+                .flat_map(texts)
+                .filter(|name| !analyze::terms(name).is_empty());
+            names.map(Name::new).collect()
         });
-        let terms = terms.filter(|term| term.names().count() > 1);
+        let terms = terms.filter(|term| term.len() > 1);
         let systems = table.get("systems").cloned();
         let systems = systems.and_then(|systems| systems.try_into::<Systems>().ok());
         let mut systems = systems.unwrap_or_default();
@@ -155,10 +150,10 @@ impl Glossary {
         };
         let mut out: Vec<Expansion> = Vec::new();
         for term in &self.terms {
-            if !term.names().any(says) {
+            if !term.iter().any(says) {
                 continue;
             }
-            let others = term.names().filter(|name| !says(name));
+            let others = term.iter().filter(|name| !says(name));
             let (cjk, latin): (Vec<_>, Vec<_>) = others.partition(|name| name.is_cjk);
             for all in [cjk, latin] {
                 let rivals = all.len();
@@ -188,18 +183,15 @@ fn has_word(text: &str, name: &str) -> bool {
     })
 }
 
-fn names(value: Option<&Value>) -> Vec<Name> {
-    let mut names = value.map(texts).unwrap_or_default();
-    // A name without a term (`--`) would be found in every query.
-    names.retain(|name| !analyze::terms(name).is_empty());
-    names.into_iter().map(Name::new).collect()
-}
-
-/// A string, or the strings of a list.
+/// All texts of a value.
 pub(crate) fn texts(value: &Value) -> Vec<String> {
-    let list = value.as_array().map(Vec::as_slice);
-    let items = list.unwrap_or(std::slice::from_ref(value)).iter();
-    items.filter_map(Value::as_str).map(str::to_owned).collect()
+    match value {
+        Value::String(text) => vec![text.clone()],
+        Value::Array(items) => items.iter().flat_map(texts).collect(),
+        Value::Table(table) => table.values().flat_map(texts).collect(),
+        Value::Boolean(_) => Vec::new(),
+        other => vec![other.to_string()],
+    }
 }
 
 /// Terms with a space around each, so that a name is found at term boundaries only.

@@ -29,15 +29,15 @@ pub mod verify;
 
 pub use analyze::terms;
 pub use chunk::section_id;
-pub use embed::{EmbedError, Embedder, EmbedderChoice, Reranker};
+pub use embed::{EmbedError, Embedder, EmbedderChoice, OnnxModel, Reranker};
 pub use error::{BuildError, Mismatch, OpenError, SearchError};
 pub use guard::is_guarded;
 pub use model::{
-    Chunk, Confidence, Engine, Evidence, Filter, Fusion, Hit, Kind, Part, Query, Remote, Section,
+    Chunk, Confidence, Engine, Evidence, Filter, Fusion, Hit, Kind, Query, Remote, Section,
 };
-pub use query::{Pattern, Remark};
+pub use query::Correction;
 pub use report::{Language, Match};
-pub use search::{Excerpt, Explanation, Index, Info, Room, Session, info};
+pub use search::{Explanation, Index, Info, Room, Session, info};
 pub use settings::{Rebuild, Settings};
 
 /// Default of [`Query::diversity`].

@@ -238,38 +238,8 @@ pub enum Fusion {
         /// Weight of the vector branch, 0 to 1.
         vector: f32,
     },
-    /// Reciprocal rank fusion; worse than the better branch when the other is weak.
-    Rrf {
-        /// Rank offset; 60 in the original paper.
-        k: f32,
-        /// Weight of the vector branch, 0 to 1; 0.5 is the original form.
-        vector: f32,
-    },
     Bm25,
     Vector,
-}
-
-/// A part of reading a query or finding chunks. An evaluation leaves one out to see what it is worth.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Part {
-    /// Misspelt English words are corrected.
-    Spelling,
-    /// Adds search words for pasted statistics.
-    Counters,
-    /// Words are looked up in all questions that a document answers.
-    QuestionWords,
-    /// The query is compared with each question that documents answer.
-    Questions,
-    /// Documents about the engine that the query seems to be about come first.
-    Engine,
-}
-
-impl Part {
-    pub const ALL: [Part; 5] = {
-        use Part::*;
-        [Spelling, Counters, QuestionWords, Questions, Engine]
-    };
 }
 
 #[derive(Clone)]
@@ -287,8 +257,6 @@ pub struct Query<'a> {
     pub fusion: Option<Fusion>,
     /// How strongly near-duplicates are penalized (MMR), 0 (off) to 1.
     pub diversity: f32,
-    /// Parts of reading the query to leave out; for evaluations.
-    pub without: Vec<Part>,
     pub remote: Remote<'a>,
 }
 
@@ -312,7 +280,6 @@ impl Query<'_> {
             prior: None,
             fusion: None,
             diversity: crate::DEFAULT_DIVERSITY,
-            without: Vec::new(),
             remote: Remote::default(),
         }
     }

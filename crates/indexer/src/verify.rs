@@ -5,6 +5,7 @@ use std::path::Path;
 
 use rayon::prelude::*;
 use serde::Serialize;
+use tantivy::TantivyError;
 
 use crate::analyze;
 use crate::build::{Phase, Progress};
@@ -63,7 +64,7 @@ pub fn verify(
     settings: &Settings,
     progress: &mut dyn FnMut(Progress),
 ) -> Result<Verification, OpenError> {
-    let open = Index::open_unchecked(index, settings)?;
+    let open = Index::opened(index, settings, false)?;
     let manifest = &open.held.manifest;
     let total = manifest.chunks;
     let phase = Phase::Verify;
@@ -75,7 +76,7 @@ pub fn verify(
         chunks: total,
         ..Verification::default()
     };
-    for (path, reason) in open.held.damaged_files() {
+    for (path, reason) in open.held.files().damaged() {
         let name = path.file_name().unwrap_or_default().to_string_lossy();
         out.problem(name, reason);
     }
@@ -94,21 +95,19 @@ pub fn verify(
 /// Each chunk has a vector, and an id that no other has. Returns the chunks.
 fn check_chunks(open: &Index, out: &mut Verification) -> Vec<Ordinal> {
     let rows = open.lexical.rows();
-    let known = open.held.manifest.rows;
     let live: Vec<Ordinal> = rows.iter().map(|(_, chunk)| *chunk).collect();
+    let ids = open.lexical.ids(&live).unwrap_or_else(|error| {
+        out.problem("ids", error.to_string());
+        Vec::new()
+    });
     let mut seen = HashSet::new();
-    match open.lexical.ids(&live) {
-        Ok(ids) => {
-            for ((row, _), id) in rows.iter().zip(ids) {
-                if *row as usize >= known {
-                    out.problem(&id, "it has no vector");
-                }
-                if !seen.insert(id.clone()) {
-                    out.problem(id, "two chunks have this id");
-                }
-            }
+    for ((row, _), id) in rows.iter().zip(ids) {
+        if *row as usize >= open.held.manifest.rows {
+            out.problem(&id, "it has no vector");
         }
-        Err(error) => out.problem("ids", error.to_string()),
+        if !seen.insert(id.clone()) {
+            out.problem(id, "two chunks have this id");
+        }
     }
     live
 }
@@ -117,10 +116,7 @@ fn check_chunks(open: &Index, out: &mut Verification) -> Vec<Ordinal> {
 fn check_documents(open: &Index, documents: &Documents, live: usize, out: &mut Verification) {
     let mut owned = 0;
     for (path, entry) in documents {
-        let found = open
-            .lexical
-            .chunks_of(path)
-            .map_or(0, |chunks| chunks.len());
+        let found = open.lexical.chunks_of(path).map_or(0, |all| all.len());
         owned += found;
         if found != entry.chunks {
             out.problem(path, format!("{found} chunks instead of {}", entry.chunks));
@@ -164,19 +160,18 @@ fn check_findable(open: &Index, live: &[Ordinal], out: &mut Verification) {
 
 /// Whether a chunk is found by its words, and by its vector if that is not zero.
 fn find(open: &Index, ordinal: Ordinal) -> Result<(bool, Option<bool>), String> {
-    let chunk = open.lexical.chunk(ordinal)?;
-    let probe = rarest(open, context::lexical_terms(&chunk)).map_err(|e| e.to_string())?;
+    let failed = |error: TantivyError| error.to_string();
+    let chunk = open.lexical.chunk(ordinal).map_err(failed)?;
+    let probe = rarest(open, context::lexical_terms(&chunk)).map_err(failed)?;
     // A chunk of punctuation only has no words to search for.
     let by_words = if probe.terms.is_empty() {
         analyze::terms(&chunk.text).is_empty()
     } else {
         let hits = open.lexical.search(&probe, None, PROBE_DEPTH);
-        is_among(open, ordinal, &hits.map_err(|error| error.to_string())?)
+        is_among(open, ordinal, &hits.map_err(failed)?)
     };
-    let row = open
-        .lexical
-        .row(ordinal)
-        .filter(|row| *row < open.held.vectors.len());
+    let row = open.lexical.row(ordinal);
+    let row = row.filter(|row| *row < open.held.vectors.len());
     let (cells, scale) = open.held.vectors.coarse(row.ok_or("it has no vector")?);
     let vector: Vec<f32> = cells.iter().map(|&cell| f32::from(cell) * scale).collect();
     let is_known = scale != 0.0;

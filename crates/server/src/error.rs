@@ -134,7 +134,7 @@ impl From<SearchError> for Error {
         let shown = Error::from_source(ErrorKind::Input, &error);
         match error {
             SearchError::Embed(_) => shown.hint(embedder_hint()),
-            SearchError::Lexical { .. } | SearchError::Chunk { .. } => shown.hint(damaged_hint()),
+            SearchError::Lexical { .. } => shown.hint(damaged_hint()),
         }
     }
 }

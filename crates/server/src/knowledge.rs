@@ -89,9 +89,7 @@ impl Knowledge {
         settings: &Settings,
         monitor: &dyn Monitor,
     ) -> std::result::Result<indexer::Session, BuildError> {
-        if self.documents == Documents::Builtin
-            && !indexer::build::has_mark(&self.index, MARK.as_bytes())
-        {
+        if self.documents == Documents::Builtin && !indexer::build::has_mark(&self.index, MARK) {
             self.bring_up_to_date(Rebuild::Changed, monitor)?;
         }
         let rebuild = match indexer::Session::open(&self.index, settings) {
@@ -223,6 +221,7 @@ impl Knowledge {
             }
             Documents::Builtin => indexer::build::update_from(
                 builtin_documents().clone(),
+                MARK,
                 &self.index,
                 &settings,
                 &mut show,
@@ -238,10 +237,6 @@ impl Knowledge {
                 "跳过 {document}:{line}：{reason}",
                 "skipped {document}:{line}: {reason}"
             ));
-        }
-        if let (Ok(summary), Documents::Builtin) = (&done, &self.documents) {
-            // Without the mark the next start compares the documents again.
-            let _ = indexer::build::set_mark(&self.index, &summary.generation, MARK.as_bytes());
         }
         done
     }

@@ -58,8 +58,7 @@ impl ExperienceSource for Remembered<'_> {
             return ExperienceSource::search(&**self.index, query);
         }
         let asked = (query.k, &query.filter, &query.prefer, query.diversity);
-        let way = (&query.fusion, &query.without);
-        let key = format!("{asked:?} {way:?} {}", query.text);
+        let key = format!("{asked:?} {:?} {}", query.fusion, query.text);
         let known = self.searches.cached(self.index).answers.get(&key).cloned();
         if let Some(known) = known {
             return Ok(known);
@@ -79,7 +78,7 @@ impl ExperienceSource for Remembered<'_> {
 
 #[cfg(test)]
 mod tests {
-    use indexer::{Filter, Fusion, Language, Part, Settings, build};
+    use indexer::{Filter, Fusion, Language, Settings, build};
 
     use super::*;
 
@@ -143,10 +142,6 @@ mod tests {
             },
             Query {
                 fusion: Some(Fusion::Bm25),
-                ..hot_key()
-            },
-            Query {
-                without: vec![Part::Spelling],
                 ..hot_key()
             },
         ] {

@@ -160,18 +160,6 @@ pub(crate) struct Eval {
     /// ‖ 召回率的截断位置。
     #[arg(long, value_name = "N", default_value_t = 100, value_parser = clap::value_parser!(u16).range(1..=1000))]
     pub(crate) recall_at: u16,
-    /// Fuse the branches by reciprocal rank instead of a convex combination.
-    /// ‖ 用倒数排名融合各分支，而不是凸组合。
-    #[arg(long)]
-    pub(crate) rrf: bool,
-    /// Find the best weights on the `tune` part and check them on the `heldout` part.
-    /// ‖ 在 `tune` 部分求最佳权重，并在 `heldout` 部分检验。
-    #[arg(long, conflicts_with_all = ["beir", "baseline"])]
-    pub(crate) tune: bool,
-    /// Measure each part of query reading on the `tune` set.
-    /// ‖ 在 `tune` 上衡量查询理解各部分的作用。
-    #[arg(long, conflicts_with_all = ["beir", "baseline", "tune"])]
-    pub(crate) ablate: bool,
     /// Earlier output of `eval --format json` to compare with.
     /// ‖ 用于比较的、以前 `eval --format json` 的输出。
     #[arg(long, value_name = "FILE")]
@@ -180,14 +168,6 @@ pub(crate) struct Eval {
     /// ‖ 混合检索显著差于基线时，以状态 10 结束。
     #[arg(long, requires = "baseline")]
     pub(crate) gate: bool,
-    /// Write the rankings as a TREC run.
-    /// ‖ 把排序结果写成 TREC run。
-    #[arg(long, value_name = "FILE")]
-    pub(crate) run_out: Option<PathBuf>,
-    /// Score a TREC run instead of the index.
-    /// ‖ 评测一个 TREC run，而不是索引。
-    #[arg(long, value_name = "FILE")]
-    pub(crate) run_in: Option<PathBuf>,
     /// Output format.
     /// ‖ 输出格式。
     #[arg(long, short, value_name = "FORMAT", default_value = "text", value_parser = named::<Format>())]

@@ -5,7 +5,6 @@ use std::fs;
 use std::path::Path;
 
 use indexer::eval::{self, Estimate, EvalError, Judged, Options, Report};
-use indexer::{Fusion, Index};
 
 use crate::args::Eval;
 use crate::config::{self, Config};
@@ -15,21 +14,11 @@ use crate::session;
 use crate::terminal::Terminal;
 use server::{Documents, Error, ErrorKind, Explain, Knowledge, Result, error};
 
-/// Rank offset of reciprocal rank fusion in the original paper.
-const RRF_K: f32 = 60.0;
-/// Hits per query in a TREC run.
-const RUN_DEPTH: usize = 100;
-
 pub(crate) fn run(args: &Eval, config: &Config, terminal: &Terminal) -> Result<Exit> {
     let options = Options {
         k: usize::from(args.k),
         recall_at: usize::from(args.recall_at),
-        fusion: args.rrf.then_some(Fusion::Rrf {
-            k: RRF_K,
-            vector: 0.5,
-        }),
         split: args.split.clone(),
-        without: Vec::new(),
     };
     let knowledge = session::knowledge(config)?;
     if let Some(folder) = &args.beir {
@@ -39,24 +28,6 @@ pub(crate) fn run(args: &Eval, config: &Config, terminal: &Terminal) -> Result<E
     let runtime = session::runtime()?;
     let index = session::open(config, terminal, &runtime)?.index()?;
     let judged = judgements(args, &knowledge)?;
-    if args.tune {
-        let tuned = eval::tune(&index, &judged, &options).map_err(error)?;
-        terminal.print(&super::json(&tuned)?)?;
-        return Ok(Exit::Success);
-    }
-    if args.ablate {
-        let worth = eval::ablate(&index, &judged, &options).map_err(error)?;
-        terminal.print(&super::json(&worth)?)?;
-        return Ok(Exit::Success);
-    }
-    if let Some(path) = &args.run_in {
-        let run = eval::read_run(path).map_err(error)?;
-        terminal.print(&super::json(&eval::score_run(&run, &judged, &options))?)?;
-        return Ok(Exit::Success);
-    }
-    if let Some(path) = &args.run_out {
-        write_run(path, &index, &judged, &options)?;
-    }
     let report = eval::evaluate(&index, &judged, &options).map_err(error)?;
     finish(&report, args, terminal)
 }
@@ -91,13 +62,6 @@ fn judgements(args: &Eval, knowledge: &Knowledge) -> Result<Vec<Judged>> {
         }
     };
     eval::read_judgements(&path).map_err(error)
-}
-
-fn write_run(path: &Path, index: &Index, judged: &[Judged], options: &Options) -> Result<()> {
-    let run = eval::Run::of(index, judged, options.fusion, RUN_DEPTH).map_err(error)?;
-    let shown = path.display().to_string();
-    let hint = report::say!("`{shown}` 不可写", "`{shown}` is not writable");
-    fs::write(path, run.to_text("scopeagent")).explain(ErrorKind::Other, hint)
 }
 
 fn finish(report: &Report, args: &Eval, terminal: &Terminal) -> Result<Exit> {

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use agent::StepId;
-use indexer::{Excerpt, Explanation, Filter, Hit, Kind, Pattern, Query, Remark, Room, Section};
+use indexer::{Correction, Explanation, Filter, Hit, Kind, Query, Room, Section};
 use report::{Language, Match, text};
 
 use crate::args::Search;
@@ -42,13 +42,13 @@ pub(crate) fn run(args: &Search, config: &Config, terminal: &Terminal) -> Result
     }
     super::show(terminal, args.format, &hits, || {
         let language = config.language.unwrap_or(Language::of(&query.text));
-        let remarks = match args.explain.is_some() {
-            true => index.remarks(&query),
+        let corrections = match args.explain.is_some() {
+            true => index.corrections(&query),
             false => Vec::new(),
         };
-        let remarks = remarks.iter().map(|remark| read_as(remark, language));
+        let corrections = corrections.iter().map(|word| read_as(word, language));
         let excerpt = index.excerpts(&query);
-        remarks.collect::<String>() + &text(&hits, &excerpt, args, language)
+        corrections.collect::<String>() + &text(&hits, &excerpt, args, language)
     })?;
     Ok(Exit::Success)
 }
@@ -171,32 +171,15 @@ fn place_of(found: &Explanation, page: &str, shown: usize, language: Language) -
     out
 }
 
-/// How a part of the query was understood.
-fn read_as(remark: &Remark, language: Language) -> String {
-    let pattern = match remark {
-        Remark::Corrected { from, to } => {
-            return text!("“{from}”按“{to}…”检索\n", "`{from}` is read as `{to}…`\n")
-                .into(language);
-        }
-        Remark::Counters { pattern } => match pattern {
-            Pattern::Skew => text!("数据倾斜", "data skew"),
-            Pattern::SlowMachine => text!("慢机器", "a slow machine"),
-            Pattern::Straggler => text!("长尾", "a straggler"),
-            Pattern::Tiny => text!("任务太多太小", "many tiny tasks"),
-        }
-        .into(language),
-    };
-    text!(
-        "这些数字按“{pattern}”检索\n",
-        "the numbers are read as {pattern}\n"
-    )
-    .into(language)
+/// How a word of the query was understood.
+fn read_as(Correction { from, to }: &Correction, language: Language) -> String {
+    text!("“{from}”按“{to}…”检索\n", "`{from}` is read as `{to}…`\n").into(language)
 }
 
 /// `excerpt` returns the lines of a hit that are shown.
 fn text(
     hits: &[Hit],
-    excerpt: &dyn Fn(&Hit, Room) -> Excerpt,
+    excerpt: &dyn Fn(&Hit, Room) -> String,
     args: &Search,
     language: Language,
 ) -> String {
@@ -219,7 +202,7 @@ fn text(
             columns: columns.saturating_sub(INDENT),
         };
         let excerpt = excerpt(hit, room);
-        let place = place(&chunk.title, &excerpt.headings, room.columns);
+        let place = place(&chunk.title, &chunk.heading_path, room.columns);
         let bold = anstyle::Style::new().bold();
         let dim = anstyle::Style::new().dimmed();
         let fit = match hit.fit {
@@ -232,7 +215,7 @@ fn text(
         if args.explain.is_some() {
             let _ = writeln!(out, "    {dim}{}{dim:#}", explanation(hit));
         }
-        let lines = wrap(&excerpt.text, columns, "    ", "    ").into_iter();
+        let lines = wrap(&excerpt, columns, "    ", "    ").into_iter();
         for line in lines.filter(|l| !l.trim().is_empty()).take(LINES_SHOWN) {
             let _ = writeln!(out, "{line}");
         }

@@ -139,15 +139,6 @@ fn what_is_set_up_wrongly_is_named() {
 }
 
 #[test]
-#[cfg(not(feature = "fastembed"))]
-fn a_build_without_onnx_says_how_to_get_one() {
-    let user = user("");
-    let errors = run(&user, "--embedder all-MiniLM-L6-v2 index").refused(3);
-    contains(errors, ["--features fastembed", "docs/models.md"]);
-}
-
-#[test]
-#[cfg(feature = "fastembed")]
 fn a_model_that_is_not_there_is_named_with_a_remedy() {
     let user = user("");
     let errors = run(&user, "--embedder no-such-model index").refused(3);

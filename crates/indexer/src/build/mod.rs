@@ -19,9 +19,10 @@ use crate::embed::{Embedder, load};
 pub use crate::error::Skipped;
 use crate::error::{BuildError, OpenError};
 use crate::settings::{Rebuild, Settings};
+pub use crate::store::generation::has_mark;
 use crate::store::generation::{self, Held, Writer};
+use crate::store::lexical::Lexical;
 use crate::store::manifest::Documents;
-pub use crate::store::mark::{has_mark, set_mark};
 
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct Summary {
@@ -76,12 +77,13 @@ pub fn update(
 ) -> Result<Summary, BuildError> {
     start(progress, Phase::Read, 0);
     let listing = Listing::of(knowledge)?;
-    update_with(listing, &chunk::contents, index, settings, progress)
+    update_with((listing, ""), &chunk::contents, index, settings, progress)
 }
 
-/// As [`update`], with documents in memory: pairs of path (relative to the knowledge folder) and text.
+/// As [`update`], with documents in memory: pairs of path (relative to the knowledge folder) and text. The commit has `mark`, for [`has_mark`].
 pub fn update_from(
     documents: impl IntoIterator<Item = (String, String)>,
+    mark: &str,
     index: &Path,
     settings: &Settings,
     progress: &mut dyn FnMut(Progress),
@@ -92,14 +94,20 @@ pub fn update_from(
         let path = Path::new("the given list").to_owned();
         return Err(BuildError::NoDocuments { path });
     }
-    update_with(sources.into(), &chunk::contents, index, settings, progress)
+    update_with(
+        (sources.into(), mark),
+        &chunk::contents,
+        index,
+        settings,
+        progress,
+    )
 }
 
 pub(crate) type Cutter<'a> = &'a (dyn Fn(&Source) -> Contents + Sync);
 
 /// As [`update`], with documents already listed and another chunker.
 pub(crate) fn update_with(
-    mut listing: Listing,
+    (mut listing, mark): (Listing, &str),
     cutter: Cutter<'_>,
     index: &Path,
     settings: &Settings,
@@ -108,24 +116,26 @@ pub(crate) fn update_with(
     let writer = Writer::lock(index)?;
     let embedder = load(&settings.embedder)?;
     let current = current(index, settings.rebuild, &*embedder)?;
-    let known = current.as_ref().map(|(_, documents)| documents);
-    let mut hashes = listing.hashes(known)?;
-    let everything = settings.rebuild != Rebuild::Changed;
-    let compared: Option<Result<_, OpenError>> = current
-        .as_ref()
-        .map(|(held, documents)| Ok((documents, held.lexical()?.stored())));
-    let compared = compared.transpose()?;
-    let planned = |listing: &Listing, hashes: &[String]| {
-        plan::plan(&listing.sources, hashes, compared, everything)
+    let current = current.as_ref().map(|(held, documents)| (held, documents));
+    let everything = settings.rebuild != Rebuild::Changed || current.is_none();
+    listing.read(current.map(|(_, documents)| documents), everything)?;
+    let stored = |(held, documents): (&Held, _)| {
+        let lexical = held.guarded(|| Lexical::open(&held.searcher, held.manifest.chunks))?;
+        Ok::<_, OpenError>((documents, lexical.stored()))
     };
-    let mut plan = planned(&listing, &hashes);
-    listing.load(&plan.write, &mut hashes)?;
-    let skipped = skip_broken(&mut listing, &mut hashes, &plan.write)?;
+    let compared = current.map(stored).transpose()?;
+    let mut plan = plan::plan(&listing.documents, compared, everything);
+    let skipped = skip_broken(&mut listing, &plan.write)?;
     if !skipped.is_empty() {
-        plan = planned(&listing, &hashes);
+        plan = plan::plan(&listing.documents, compared, everything);
+    }
+    if plan.whole {
+        listing.read(None, true)?;
     }
     plan.summary.skipped = skipped;
-    if let (true, Some((held, _))) = (plan.is_empty(), &current) {
+    if let (true, Some((held, _))) = (plan.is_empty(), current)
+        && (mark.is_empty() || held.manifest.mark == mark)
+    {
         writer.collect(&held.manifest);
         return Ok(Summary {
             chunks: held.manifest.chunks,
@@ -133,18 +143,13 @@ pub(crate) fn update_with(
             ..plan.summary
         });
     }
-    // The glossary is written into every commit.
-    let glossary = listing.sources.iter().position(|s| s.path == GLOSSARY);
-    let unread = glossary.filter(|at| plan.write.binary_search(at).is_err());
-    listing.load(unread.as_slice(), &mut hashes)?;
     let job = write::Job {
         writer: &writer,
-        sources: &listing.sources,
+        listing: &listing,
+        mark,
         cutter,
-        hashes: &hashes,
-        states: listing.settled_states(),
         plan,
-        current: current.as_ref().map(|(held, documents)| (held, documents)),
+        current,
         embedder: &*embedder,
         rebuild: settings.rebuild,
     };
@@ -157,31 +162,23 @@ pub(crate) fn update_with(
 ///
 /// # Errors
 /// If no document is left: typing mistakes never empty an index.
-fn skip_broken(
-    listing: &mut Listing,
-    hashes: &mut Vec<String>,
-    written: &[usize],
-) -> Result<Vec<Skipped>, BuildError> {
-    let broken = written.iter().filter_map(|&at| {
-        let source = &listing.sources[at];
-        let Problem { line, reason } = document::broken(source)?;
-        let document = source.path.clone();
-        Some((
-            at,
-            Skipped {
+fn skip_broken(listing: &mut Listing, written: &[usize]) -> Result<Vec<Skipped>, BuildError> {
+    let mut skipped = Vec::new();
+    // From the end on, so that the other positions stay.
+    for &at in written.iter().rev() {
+        let source = &listing.documents[at].source;
+        if let Some(Problem { line, reason }) = document::broken(source) {
+            let document = listing.documents.remove(at).source.path;
+            skipped.push(Skipped {
                 document,
                 line,
                 reason,
-            },
-        ))
-    });
-    let (positions, skipped): (Vec<usize>, Vec<Skipped>) = broken.unzip();
-    listing.remove(&positions);
-    for at in positions.into_iter().rev() {
-        hashes.remove(at);
+            });
+        }
     }
+    skipped.reverse();
     match skipped.first() {
-        Some(first) if listing.sources.is_empty() => Err(BuildError::Broken(first.clone())),
+        Some(first) if listing.documents.is_empty() => Err(BuildError::Broken(first.clone())),
         _ => Ok(skipped),
     }
 }
@@ -201,7 +198,10 @@ fn current(
         Err(error) => return Err(error.into()),
     };
     match rebuild {
-        Rebuild::Changed => held.manifest.check(&embedder.fingerprint()),
+        Rebuild::Changed => held
+            .manifest
+            .check_code()
+            .and_then(|()| held.manifest.check_embedder(&embedder.fingerprint())),
         // Known vectors are kept, so the model must be the same.
         Rebuild::Rechunk => held.manifest.check_embedder(&embedder.fingerprint()),
         Rebuild::Reembed => held.manifest.check_code(),

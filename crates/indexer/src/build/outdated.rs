@@ -1,6 +1,5 @@
 //! Whether an index is older than its documents, at little more than the cost of listing them.
 
-use std::fs;
 use std::path::Path;
 
 use super::plan;
@@ -19,24 +18,18 @@ pub fn outdated(knowledge: &Path, index: &Path) -> Result<usize, BuildError> {
         path: index.to_owned(),
     };
     let manifest = generation::manifest(index).ok_or_else(missing)?;
-    let written = fs::metadata(index.join(&manifest.documents_file)).and_then(|m| m.modified());
-    // Where times are unknown, only the texts can tell.
-    if let Ok(written) = written
-        && untouched_since(knowledge, written)? == Some(manifest.documents)
-    {
+    if untouched_since(knowledge, manifest.listed)? == Some(manifest.documents) {
         return Ok(0);
     }
     let mut listing = Listing::of(knowledge)?;
-    let documents = generation::documents(index, &manifest)?;
-    let mut hashes = listing.hashes(Some(&documents))?;
-    let (changes, written) = plan::changes(&listing.sources, &hashes, &documents);
-    listing.load(&written, &mut hashes)?;
+    let known = generation::hold(index, false)?.documents()?;
+    listing.read(Some(&known), false)?;
+    let (changes, written) = plan::changes(&listing.documents, &known);
     let is_left_out = |at: &&usize| {
-        let source = &listing.sources[**at];
-        !documents.contains_key(&source.path) && is_unfinished(source)
+        let source = &listing.documents[**at].source;
+        !known.contains_key(&source.path) && is_unfinished(source)
     };
     let left_out = written.iter().filter(is_left_out).count();
     let all = [&changes.added, &changes.changed, &changes.removed];
-    let all = all.map(Vec::len).iter().sum::<usize>() + changes.moved.len();
-    Ok(all - left_out)
+    Ok(all.map(Vec::len).iter().sum::<usize>() + changes.moved.len() - left_out)
 }

@@ -5,8 +5,8 @@
 use std::collections::{BTreeMap, HashSet};
 
 use super::Summary;
-use crate::document::Source;
-use crate::store::manifest::Documents;
+use super::read::Listed;
+use crate::store::manifest::{Documents, Hash};
 
 /// An index with more than this share of dead chunks is rewritten: dead chunks cost disk and distort BM25's document frequencies.
 const MAX_DEAD_SHARE: f64 = 0.3;
@@ -32,21 +32,16 @@ impl Plan {
 
 /// Compares the documents with the documents of the `current` index, if there is one, and the number of its chunks with the dead ones.
 pub(crate) fn plan(
-    sources: &[Source],
-    hashes: &[String],
+    listed: &[Listed],
     current: Option<(&Documents, usize)>,
     everything: bool,
 ) -> Plan {
     let empty = Documents::new();
     let (documents, stored) = current.unwrap_or((&empty, 0));
-    let (summary, mut write) = changes(sources, hashes, documents);
-    let known: HashSet<&str> = sources.iter().map(|source| &*source.path).collect();
-    let gone = documents
-        .keys()
-        .filter(|path| !known.contains(path.as_str()));
-    let rewritten = write.iter().map(|&i| &sources[i].path);
-    let rewritten = rewritten.filter(|path| documents.contains_key(*path));
-    let mut dead: Vec<String> = gone.chain(rewritten).cloned().collect();
+    let (summary, mut write) = changes(listed, documents);
+    let moved = summary.moved.iter().map(|(old, _)| old);
+    let gone = summary.removed.iter().chain(&summary.changed).chain(moved);
+    let mut dead: Vec<String> = gone.cloned().collect();
     let dying = dead.iter().filter_map(|path| documents.get(path));
     let dying: usize = dying.map(|entry| entry.chunks).sum();
     let live: usize = documents.values().map(|entry| entry.chunks).sum();
@@ -55,7 +50,7 @@ pub(crate) fn plan(
     let is_rewritten = has_changed && (live < SMALL_INDEX || too_dead);
     let whole = everything || current.is_none() || is_rewritten;
     if whole {
-        write = (0..sources.len()).collect();
+        write = (0..listed.len()).collect();
         dead.clear();
     }
     Plan {
@@ -67,13 +62,9 @@ pub(crate) fn plan(
 }
 
 /// The summary of an update, without updating, and the positions of the sources to write.
-pub(crate) fn changes(
-    sources: &[Source],
-    hashes: &[String],
-    documents: &Documents,
-) -> (Summary, Vec<usize>) {
-    let present: HashSet<&str> = sources.iter().map(|s| s.path.as_str()).collect();
-    let mut gone: BTreeMap<&str, Vec<&String>> = BTreeMap::new();
+pub(crate) fn changes(listed: &[Listed], documents: &Documents) -> (Summary, Vec<usize>) {
+    let present: HashSet<&str> = listed.iter().map(|l| &*l.source.path).collect();
+    let mut gone: BTreeMap<&Hash, Vec<&String>> = BTreeMap::new();
     for (path, entry) in documents {
         if !present.contains(path.as_str()) {
             gone.entry(&entry.hash).or_default().push(path);
@@ -81,19 +72,19 @@ pub(crate) fn changes(
     }
     let mut summary = Summary::default();
     let mut write = Vec::new();
-    for (i, (source, hash)) in sources.iter().zip(hashes).enumerate() {
+    for (at, Listed { source, hash, .. }) in listed.iter().enumerate() {
         match documents.get(&source.path) {
             Some(entry) if entry.hash == *hash => {
                 summary.unchanged += 1;
                 continue;
             }
             Some(_) => summary.changed.push(source.path.clone()),
-            None => match gone.get_mut(hash.as_str()).and_then(Vec::pop) {
+            None => match gone.get_mut(hash).and_then(Vec::pop) {
                 Some(old) => summary.moved.push((old.clone(), source.path.clone())),
                 None => summary.added.push(source.path.clone()),
             },
         }
-        write.push(i);
+        write.push(at);
     }
     summary.removed = gone.into_values().flatten().cloned().collect();
     summary.removed.sort();
@@ -102,16 +93,24 @@ pub(crate) fn changes(
 
 #[cfg(test)]
 mod tests {
+    use super::super::read::Listing;
     use super::*;
+    use crate::document::Source;
     use crate::store::manifest::DocumentEntry;
 
-    fn source(path: &str) -> Source {
-        Source::new(path, String::new())
+    fn listed(documents: &[(&str, u8)]) -> Vec<Listed> {
+        let source = |(path, text): &(&str, u8)| Source::new(path, text.to_string());
+        let sources: Vec<Source> = documents.iter().map(source).collect();
+        let mut listed = Listing::from(sources).documents;
+        for (listed, (_, hash)) in listed.iter_mut().zip(documents) {
+            listed.hash = [*hash; 32];
+        }
+        listed
     }
 
-    fn entry(hash: &str, chunks: usize) -> DocumentEntry {
+    fn entry(hash: u8, chunks: usize) -> DocumentEntry {
         DocumentEntry {
-            hash: hash.to_owned(),
+            hash: [hash; 32],
             chunks,
             state: None,
         }
@@ -120,14 +119,18 @@ mod tests {
     #[test]
     fn every_kind_of_change_is_told_apart() {
         let documents = Documents::from([
-            ("same.md".to_owned(), entry("1", 1)),
-            ("edited.md".to_owned(), entry("2", 1)),
-            ("old-name.md".to_owned(), entry("3", 1)),
-            ("gone.md".to_owned(), entry("4", 1)),
+            ("same.md".to_owned(), entry(1, 1)),
+            ("edited.md".to_owned(), entry(2, 1)),
+            ("old-name.md".to_owned(), entry(3, 1)),
+            ("gone.md".to_owned(), entry(4, 1)),
         ]);
-        let sources = ["edited.md", "new-name.md", "new.md", "same.md"].map(source);
-        let hashes = ["2b", "3", "5", "1"].map(str::to_owned);
-        let (summary, write) = changes(&sources, &hashes, &documents);
+        let listed = listed(&[
+            ("edited.md", 22),
+            ("new-name.md", 3),
+            ("new.md", 5),
+            ("same.md", 1),
+        ]);
+        let (summary, write) = changes(&listed, &documents);
         assert_eq!(summary.unchanged, 1);
         assert_eq!(summary.changed, ["edited.md"]);
         assert_eq!(summary.added, ["new.md"]);
@@ -140,12 +143,11 @@ mod tests {
     #[test]
     fn an_index_with_many_dead_chunks_is_rewritten() {
         let documents = Documents::from([
-            ("large.md".to_owned(), entry("1", 990)),
-            ("small.md".to_owned(), entry("2", 10)),
+            ("large.md".to_owned(), entry(1, 990)),
+            ("small.md".to_owned(), entry(2, 10)),
         ]);
-        let sources = ["large.md", "small.md"].map(source);
-        let hashes = ["1", "2b"].map(str::to_owned);
-        let plan = |stored| plan(&sources, &hashes, Some((&documents, stored)), false);
+        let listed = listed(&[("large.md", 1), ("small.md", 22)]);
+        let plan = |stored| plan(&listed, Some((&documents, stored)), false);
         let few = plan(1000);
         assert!(!few.whole);
         assert_eq!(

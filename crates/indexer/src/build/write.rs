@@ -1,24 +1,22 @@
 //! Writes the changes and commits them.
 
-use std::collections::HashMap;
-
 use super::embed::{Embedded, embed, hashes};
 use super::plan::Plan;
+use super::read::{Listed, Listing};
 use super::{Phase, Progress, Summary, start};
 use crate::chunk::Contents;
-use crate::document::Source;
 use crate::embed::Embedder;
 use crate::error::BuildError;
 use crate::glossary::Glossary;
 use crate::model::{Chunk, Engine};
 use crate::settings::Rebuild;
-use crate::store::entries::{Entry, LexicalWriter};
+use crate::store::entries::{Entry, EntryWriter};
 use crate::store::files::write_error;
 use crate::store::generation::{Held, Writer};
 use crate::store::manifest::{DocumentEntry, Documents, Manifest};
-use crate::store::named;
-use crate::store::stamp::State;
+use crate::store::stamp::since_1970;
 use crate::store::vectors::{Vectors, VectorsWriter};
+use crate::store::{DOCUMENTS, GLOSSARY};
 use crate::{analyze, chunk, context, parallel};
 
 /// From this many documents or chunks on, threads share the work.
@@ -29,10 +27,9 @@ const SPARSE: usize = 2;
 
 pub(crate) struct Job<'a> {
     pub(crate) writer: &'a Writer,
-    pub(crate) sources: &'a [Source],
+    pub(crate) listing: &'a Listing,
+    pub(crate) mark: &'a str,
     pub(crate) cutter: super::Cutter<'a>,
-    pub(crate) hashes: &'a [String],
-    pub(crate) states: HashMap<&'a str, State>,
     pub(crate) plan: Plan,
     pub(crate) current: Option<(&'a Held, &'a Documents)>,
     pub(crate) embedder: &'a dyn Embedder,
@@ -40,8 +37,7 @@ pub(crate) struct Job<'a> {
 }
 
 struct Cut<'a> {
-    source: &'a Source,
-    hash: &'a str,
+    listed: &'a Listed,
     chunks: Vec<Chunk>,
     questions: Vec<String>,
 }
@@ -52,7 +48,15 @@ pub(crate) fn run(
     progress: &mut dyn FnMut(Progress),
 ) -> Result<(Manifest, Summary), BuildError> {
     start(progress, Phase::Chunk, job.plan.write.len());
-    let cuts = cut(&job);
+    let cuts = parallel::map(&job.plan.write, MANY, |&at| {
+        let listed = &job.listing.documents[at];
+        let Contents { chunks, questions } = (job.cutter)(&listed.source);
+        Cut {
+            listed,
+            chunks,
+            questions,
+        }
+    });
     let new_chunks: Vec<&Chunk> = cuts.iter().flat_map(|cut| &cut.chunks).collect();
     if job.current.is_none() {
         job.writer.clear(job.rebuild == Rebuild::Full)?;
@@ -63,11 +67,7 @@ pub(crate) fn run(
 
     start(progress, Phase::Write, new_chunks.len());
     let documents = documents(&job, &cuts);
-    let glossary = job.sources.iter().find(|s| s.path == super::GLOSSARY);
-    let glossary = glossary
-        .map(|s| Glossary::parse(&s.text))
-        .unwrap_or_default();
-    let folder = &job.writer.index;
+    let glossary = glossary(&job)?;
     let manifest = Manifest {
         chunker: chunk::VERSION.to_owned(),
         analyser: analyze::VERSION.to_owned(),
@@ -77,11 +77,16 @@ pub(crate) fn run(
         chunks: documents.values().map(|entry| entry.chunks).sum(),
         vectors,
         rows,
-        documents_file: named::write(folder, named::DOCUMENTS, &documents)?,
-        glossary_file: named::write(folder, named::GLOSSARY, &glossary)?,
+        listed: since_1970(job.listing.listed).unwrap_or_default(),
+        mark: job.mark.to_owned(),
         generation: generation.clone(),
     };
-    write_entries(&job, &cuts, &embedded.rows, &manifest).map_err(|error| BuildError::Lexical {
+    let written = write_entries(&job, &cuts, &embedded.rows, |store| {
+        store.list(DOCUMENTS, &documents)?;
+        store.list(GLOSSARY, &glossary)?;
+        store.finish(&manifest.to_payload()?)
+    });
+    written.map_err(|error| BuildError::Lexical {
         path: job.writer.index.clone(),
         reason: error.to_string(),
     })?;
@@ -90,23 +95,21 @@ pub(crate) fn run(
         embedded: embedded.embedded,
         cached: embedded.cached,
         generation,
-        rebuilt: true,
+        rebuilt: !job.plan.is_empty(),
         ..job.plan.summary
     };
     Ok((manifest, summary))
 }
 
-fn cut<'a>(job: &Job<'a>) -> Vec<Cut<'a>> {
-    let (sources, hashes, cutter) = (job.sources, job.hashes, job.cutter);
-    parallel::map(&job.plan.write, MANY, |&i| {
-        let Contents { chunks, questions } = cutter(&sources[i]);
-        Cut {
-            source: &sources[i],
-            hash: &hashes[i],
-            chunks,
-            questions,
-        }
-    })
+/// As the commit before has it, unless its document is written.
+fn glossary(job: &Job<'_>) -> Result<Glossary, BuildError> {
+    let mut documents = job.listing.documents.iter();
+    let document = documents.find(|listed| listed.source.path == super::GLOSSARY);
+    match (document, job.current) {
+        (None, _) => Ok(Glossary::default()),
+        (Some(listed), Some((held, _))) if !listed.is_read => Ok(held.glossary()?),
+        (Some(listed), _) => Ok(Glossary::parse(&listed.source.text)),
+    }
 }
 
 /// Name and number of rows of the file of vectors, and the row of each chunk.
@@ -152,16 +155,18 @@ fn documents(job: &Job<'_>, cuts: &[Cut<'_>]) -> Documents {
     for path in &job.plan.dead {
         documents.remove(path);
     }
-    for cut in cuts {
+    for Cut { listed, chunks, .. } in cuts {
         let entry = DocumentEntry {
-            hash: cut.hash.to_owned(),
-            chunks: cut.chunks.len(),
+            hash: listed.hash,
+            chunks: chunks.len(),
             state: None,
         };
-        documents.insert(cut.source.path.clone(), entry);
+        documents.insert(listed.source.path.clone(), entry);
     }
-    for (path, entry) in &mut documents {
-        entry.state = job.states.get(path.as_str()).copied();
+    for listed in &job.listing.documents {
+        if let Some(entry) = documents.get_mut(&listed.source.path) {
+            entry.state = listed.settled(job.listing.listed);
+        }
     }
     documents
 }
@@ -170,23 +175,21 @@ fn write_entries(
     job: &Job<'_>,
     cuts: &[Cut<'_>],
     rows: &[u32],
-    manifest: &Manifest,
+    finish: impl FnOnce(EntryWriter) -> tantivy::Result<()>,
 ) -> tantivy::Result<()> {
-    let mut store = match job.current {
-        Some((held, _)) => LexicalWriter::resume(held.searcher.index(), job.plan.whole)?,
-        None => LexicalWriter::create(&job.writer.index)?,
-    };
+    let index = job.current.map(|(held, _)| held.searcher.index());
+    let store = EntryWriter::open(index, &job.writer.index, job.plan.whole && index.is_some())?;
     job.plan
         .dead
         .iter()
         .for_each(|document| store.remove(document));
-    add_chunks(&mut store, cuts, rows)?;
-    add_questions(&mut store, cuts)?;
-    store.finish(&manifest.to_payload()?)
+    add_chunks(&store, cuts, rows)?;
+    add_questions(&store, cuts)?;
+    finish(store)
 }
 
 /// Terms are computed on all cores, one part at a time to bound memory.
-fn add_chunks(store: &mut LexicalWriter, cuts: &[Cut<'_>], rows: &[u32]) -> tantivy::Result<()> {
+fn add_chunks(store: &EntryWriter, cuts: &[Cut<'_>], rows: &[u32]) -> tantivy::Result<()> {
     const PART: usize = 4096;
     let asked = parallel::map(cuts, MANY, |cut| context::question_terms(&cut.questions));
     let mut all: Vec<(&Chunk, &str)> = Vec::new();
@@ -210,7 +213,7 @@ fn add_chunks(store: &mut LexicalWriter, cuts: &[Cut<'_>], rows: &[u32]) -> tant
     Ok(())
 }
 
-fn add_questions(store: &mut LexicalWriter, cuts: &[Cut<'_>]) -> tantivy::Result<()> {
+fn add_questions(store: &EntryWriter, cuts: &[Cut<'_>]) -> tantivy::Result<()> {
     let terms = parallel::map(cuts, MANY, |cut| {
         let names = cut
             .chunks
@@ -234,7 +237,7 @@ fn add_questions(store: &mut LexicalWriter, cuts: &[Cut<'_>]) -> tantivy::Result
             .first()
             .map_or_else(Engine::default, |c| c.engine);
         for terms in terms {
-            store.ask(&cut.source.path, engine, cut.chunks.len(), &terms)?;
+            store.ask(&cut.listed.source.path, engine, cut.chunks.len(), &terms)?;
         }
     }
     Ok(())

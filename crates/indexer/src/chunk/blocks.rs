@@ -6,11 +6,18 @@ use pulldown_cmark::{Event, Options, Parser, Tag};
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum BlockKind {
-    /// A heading: level, text, explicit anchor (`{#name}`).
-    Heading(usize, String, Option<String>),
+    Heading(Heading),
     Code,
     Table,
     Prose,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Heading {
+    pub(crate) level: usize,
+    pub(crate) title: String,
+    /// An explicit anchor, `{#name}`.
+    pub(crate) anchor: Option<String>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -27,6 +34,15 @@ pub(crate) fn events(text: &str) -> impl Iterator<Item = (Event<'_>, Range<usize
         | Options::ENABLE_TASKLISTS
         | Options::ENABLE_STRIKETHROUGH;
     Parser::new_ext(text, options).into_offset_iter()
+}
+
+/// The headings of `text[start..]` with their places in `text`.
+pub(crate) fn headings(text: &str, start: usize) -> impl Iterator<Item = (usize, Heading)> {
+    let blocks = blocks(text, start).into_iter();
+    blocks.filter_map(|block| match block.kind {
+        BlockKind::Heading(heading) => Some((block.range.start, heading)),
+        _ => None,
+    })
 }
 
 /// Top-level blocks of `text[start..]`, in document order; ranges are offsets into `text`.
@@ -49,9 +65,9 @@ pub(crate) fn blocks(text: &str, start: usize) -> Vec<Block> {
                 depth -= 1;
                 if depth == 0
                     && let (Some(text), Some(block)) = (heading.take(), out.last_mut())
-                    && let BlockKind::Heading(_, title, _) = &mut block.kind
+                    && let BlockKind::Heading(heading) = &mut block.kind
                 {
-                    *title = text.trim().to_owned();
+                    text.trim().clone_into(&mut heading.title);
                 }
             }
             Event::Text(piece) | Event::Code(piece) if heading.is_some() => {
@@ -72,11 +88,11 @@ pub(crate) fn blocks(text: &str, start: usize) -> Vec<Block> {
 
 fn kind_of(tag: &Tag<'_>) -> BlockKind {
     match tag {
-        Tag::Heading { level, id, .. } => BlockKind::Heading(
-            *level as usize,
-            String::new(),
-            id.as_ref().map(|id| id.to_string()),
-        ),
+        Tag::Heading { level, id, .. } => BlockKind::Heading(Heading {
+            level: *level as usize,
+            title: String::new(),
+            anchor: id.as_ref().map(|id| id.to_string()),
+        }),
         Tag::CodeBlock(_) => BlockKind::Code,
         Tag::Table(_) => BlockKind::Table,
         _ => BlockKind::Prose,

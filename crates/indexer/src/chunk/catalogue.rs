@@ -7,6 +7,7 @@ use toml::{Table, Value};
 use super::facets::steps_of;
 use super::slug::slug;
 use crate::document::{Source, detect_language};
+use crate::glossary::texts;
 use crate::model::{Chunk, Engine, Kind};
 
 /// Keys that are facets rather than text.
@@ -81,16 +82,6 @@ fn describe(entry: &Table) -> String {
     let lines = lines.filter(|(_, text)| !text.is_empty());
     let lines: Vec<String> = lines.map(|(key, text)| format!("{key}: {text}")).collect();
     lines.join("\n")
-}
-
-fn texts(value: &Value) -> Vec<String> {
-    match value {
-        Value::String(text) => vec![text.clone()],
-        Value::Array(items) => items.iter().flat_map(texts).collect(),
-        Value::Table(table) => table.values().flat_map(texts).collect(),
-        Value::Boolean(_) => Vec::new(),
-        other => vec![other.to_string()],
-    }
 }
 
 /// The first line with the name; 1 if it is spelled in another way.

@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 use std::ops::Range;
 
-use super::blocks::{Block, BlockKind, blocks};
+use super::blocks::{Block, BlockKind, Heading, blocks, headings};
 use super::pack::{Cut, Frame, cut};
 use super::slug::slug;
 use super::tokens;
@@ -47,19 +47,10 @@ pub(super) struct Unit {
     blocks: Vec<Block>,
 }
 
-#[derive(Clone, PartialEq, Eq)]
-pub(super) struct Heading {
-    level: usize,
-    pub(super) title: String,
-    anchor: Option<String>,
-}
-
 pub(crate) fn first_heading(document: &Document<'_>) -> Option<String> {
-    let mut blocks = blocks(document.text, document.body_start).into_iter();
-    blocks.find_map(|block| match block.kind {
-        BlockKind::Heading(1, title, _) if !title.is_empty() => Some(title),
-        _ => None,
-    })
+    let headings = headings(document.text, document.body_start);
+    let mut titles = headings.filter(|(_, h)| h.level == 1 && !h.title.is_empty());
+    titles.next().map(|(_, heading)| heading.title)
 }
 
 pub(crate) fn pieces(document: &Document<'_>) -> Vec<Piece> {
@@ -109,7 +100,8 @@ pub(super) fn units(text: &str, body_start: usize) -> Vec<Unit> {
         ..Unit::default()
     };
     for block in blocks(text, body_start) {
-        if let BlockKind::Heading(level, title, anchor) = block.kind {
+        if let BlockKind::Heading(heading) = block.kind {
+            let level = heading.level;
             let mut path = current.path.clone();
             path.retain(|above| above.level < level);
             // The first heading of level one is the title; all others are sections.
@@ -121,11 +113,7 @@ pub(super) fn units(text: &str, body_start: usize) -> Vec<Unit> {
                 out.push(current);
             }
             if !is_title {
-                path.push(Heading {
-                    level,
-                    title,
-                    anchor,
-                });
+                path.push(heading);
             }
             current = Unit {
                 path,

@@ -9,7 +9,7 @@ mod sections;
 mod slug;
 mod tokens;
 
-pub(crate) use blocks::{BlockKind, blocks, events};
+pub(crate) use blocks::{Heading, events, headings};
 pub(crate) use catalogue::catalogue;
 pub(crate) use facets::{heading_for, section_of, steps_of};
 pub(crate) use markdown::{Piece, pieces};

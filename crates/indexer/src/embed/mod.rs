@@ -1,14 +1,12 @@
 //! Text to vectors: the trait and the choice of embedders.
 
-#[cfg_attr(not(feature = "fastembed"), path = "no_onnx.rs")]
 pub(crate) mod onnx;
-mod prefix;
+mod prompts;
 mod server;
 mod static_table;
 
-use std::path::PathBuf;
-
-pub use prefix::Prompts;
+pub use onnx::OnnxModel;
+pub use prompts::Prompts;
 use thiserror::Error;
 
 use crate::model::Remote;
@@ -27,25 +25,13 @@ pub trait Embedder: Send + Sync {
     /// When the model or its server fails.
     fn embed(&self, texts: &[&str]) -> Result<Vec<Vec<f32>>, EmbedError>;
 
-    /// As [`Embedder::embed`] for a query, which some models embed differently from a passage.
+    /// As [`Embedder::embed`] for a query, which some models embed differently from a passage; within the query's bounds on sent text and on
+    /// time.
     ///
     /// # Errors
     /// When the model or its server fails.
-    fn embed_query(&self, text: &str) -> Result<Vec<f32>, EmbedError> {
+    fn embed_query(&self, text: &str, _: Remote<'_>) -> Result<Vec<f32>, EmbedError> {
         only(self.embed(&[text])?)
-    }
-
-    /// Like [`Embedder::embed_query`], within the query's bounds on sent text and on time.
-    ///
-    /// # Errors
-    /// When the model or its server fails.
-    fn embed_query_for(&self, text: &str, _: Remote<'_>) -> Result<Vec<f32>, EmbedError> {
-        self.embed_query(text)
-    }
-
-    /// False where computing a vector is as fast as reading it.
-    fn worth_caching(&self) -> bool {
-        true
     }
 
     /// Whether it understands only English; the glossary then adds only English names to a query.
@@ -89,17 +75,12 @@ impl Default for VectorWeights {
     }
 }
 
-/// A cross-encoder, run by ONNX Runtime, that reorders the best hits.
+/// A cross-encoder that reorders the best hits.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Reranker {
-    /// Model name (`bge-reranker-base`), or a folder with `model.onnx` and `tokenizer.json`.
-    pub model: String,
+    pub model: OnnxModel,
     /// Number of hits that it sees.
     pub depth: usize,
-    /// Where named models are stored.
-    pub cache: Option<PathBuf>,
-    /// The ONNX Runtime library or its folder; `None` searches next to the program and in the usual places.
-    pub runtime: Option<PathBuf>,
 }
 
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -108,16 +89,7 @@ pub enum EmbedderChoice {
     #[default]
     Embedded,
     /// A model run by ONNX Runtime through fastembed.
-    Fastembed {
-        /// A model name (`bge-small-zh-v1.5`, fetched and cached at first use), or a folder with `model.onnx` and
-        /// `tokenizer.json`.
-        model: String,
-        /// Where named models are stored.
-        cache: Option<PathBuf>,
-        /// The ONNX Runtime library or its folder; `None` searches next to the program and in the usual places.
-        runtime: Option<PathBuf>,
-        prompts: Prompts,
-    },
+    Fastembed { model: OnnxModel, prompts: Prompts },
     /// A server with `/v1/embeddings`.
     OpenAiCompatible {
         /// Base address, `http://127.0.0.1:8080/v1`.
@@ -133,28 +105,22 @@ pub enum EmbedderChoice {
 /// The embedder that `choice` names.
 ///
 /// # Errors
-/// When its model, library or server is unavailable, or this build has no support for it.
+/// When its model, library or server is unavailable.
 pub fn load(choice: &EmbedderChoice) -> Result<Box<dyn Embedder>, EmbedError> {
     Ok(match choice {
         EmbedderChoice::Embedded => Box::new(static_table::StaticTable::embedded()),
-        EmbedderChoice::Fastembed {
-            model,
-            cache,
-            runtime,
-            prompts,
-        } => {
-            let (cache, runtime) = (cache.as_deref(), runtime.as_deref());
-            Box::new(onnx::Onnx::load(model, cache, runtime, prompts)?)
-        }
+        EmbedderChoice::Fastembed { model, prompts } => Box::new(onnx::Onnx::load(model, prompts)?),
         EmbedderChoice::OpenAiCompatible {
             url,
             model,
             key,
             prompts,
-        } => {
-            let server = server::Server::connect(url, model, key.as_deref(), prompts);
-            Box::new(server?)
-        }
+        } => Box::new(server::Server::connect(
+            url,
+            model,
+            key.as_deref(),
+            prompts,
+        )?),
     })
 }
 
@@ -184,12 +150,6 @@ pub enum EmbedError {
         model: String,
         reason: String,
         remedy: String,
-    },
-    #[error("this build has no support for `{what}`; rebuild with `--features {feature}`")]
-    NotCompiledIn {
-        what: &'static str,
-        /// Cargo feature.
-        feature: &'static str,
     },
     #[error("the embedding server {url} failed: {reason}")]
     Server { url: String, reason: String },

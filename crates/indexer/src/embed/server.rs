@@ -7,10 +7,11 @@ use std::sync::mpsc::{self, RecvTimeoutError};
 use std::time::Duration;
 
 use reqwest::{Client, RequestBuilder};
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
+use serde_json::json;
 use tokio::runtime::{Builder, Runtime};
 
-use super::prefix::{self, Prefixes, Prompts};
+use super::prompts::{self, Prompts};
 use super::{EmbedError, Embedder, normalize, only};
 use crate::model::Remote;
 use report::with_causes;
@@ -39,16 +40,10 @@ pub(super) struct Server {
     url: String,
     model: String,
     key: Option<String>,
-    prefixes: Prefixes,
+    /// Of the caller, and with those of a known model.
+    own_prompts: Prompts,
     prompts: Prompts,
     dimension: usize,
-}
-
-#[derive(Serialize)]
-struct Request<'a> {
-    model: &'a str,
-    input: &'a [String],
-    encoding_format: &'a str,
 }
 
 #[derive(Deserialize)]
@@ -79,8 +74,8 @@ impl Server {
             url,
             model: model.to_owned(),
             key: key.map(str::to_owned),
-            prefixes: Prefixes::of(model).with(prompts),
-            prompts: prompts.clone(),
+            own_prompts: prompts.clone(),
+            prompts: prompts.or(Prompts::of(model)),
             dimension: 0,
         };
         let probe = ["dimension".to_owned()];
@@ -100,11 +95,7 @@ impl Server {
         patience: Duration,
         remote: Remote<'_>,
     ) -> Result<Vec<Vec<f32>>, EmbedError> {
-        let body = Request {
-            model: &self.model,
-            input,
-            encoding_format: "float",
-        };
+        let body = json!({ "model": self.model, "input": input, "encoding_format": "float" });
         let mut request = self.client.post(&self.url).json(&body);
         if let Some(key) = &self.key {
             request = request.bearer_auth(key);
@@ -119,7 +110,7 @@ impl Server {
 
     fn embed_with(
         &self,
-        prefix: &str,
+        prompt: &Option<String>,
         texts: &[&str],
         patience: Duration,
         remote: Remote<'_>,
@@ -127,21 +118,19 @@ impl Server {
         if texts.is_empty() {
             return Ok(Vec::new());
         }
+        let prompt = prompt.as_deref().unwrap_or_default();
         // Some servers refuse an empty input.
         let input = texts.iter().map(|text| match text.trim() {
             "" => " ".to_owned(),
-            _ => format!("{prefix}{}", masked(text, remote)),
+            _ => match remote.mask {
+                Some(mask) => format!("{prompt}{}", mask(text)),
+                None => format!("{prompt}{text}"),
+            },
         });
         let mut vectors = self.request(&input.collect::<Vec<_>>(), patience, remote)?;
         vectors.iter_mut().for_each(|vector| normalize(vector));
         Ok(vectors)
     }
-}
-
-fn masked(text: &str, remote: Remote<'_>) -> String {
-    remote
-        .mask
-        .map_or_else(|| text.to_owned(), |mask| mask(text))
 }
 
 /// Runs `work` on a separate thread, so that any thread may call it, even one that runs asynchronous code. Work is dropped when
@@ -182,24 +171,18 @@ async fn with_retries(request: RequestBuilder) -> Result<Answer, String> {
             break;
         };
         match attempt(request).await {
-            Err(Failure::Transient(_)) => tokio::time::sleep(pause).await,
-            Err(Failure::Permanent(reason)) => return Err(reason),
-            Ok(answer) => return Ok(answer),
+            Err((_, true)) => tokio::time::sleep(pause).await,
+            done => return done.map_err(|(reason, _)| reason),
         }
         pause *= 2;
     }
-    attempt(request).await.map_err(|failure| match failure {
-        Failure::Transient(reason) | Failure::Permanent(reason) => reason,
-    })
+    attempt(request).await.map_err(|(reason, _)| reason)
 }
 
-enum Failure {
-    Transient(String),
-    Permanent(String),
-}
-
-async fn attempt(request: RequestBuilder) -> Result<Answer, Failure> {
-    let unreachable = |error: reqwest::Error| Failure::Transient(with_causes(&error));
+/// # Errors
+/// The reason, and whether another attempt may succeed.
+async fn attempt(request: RequestBuilder) -> Result<Answer, (String, bool)> {
+    let unreachable = |error: reqwest::Error| (with_causes(&error), true);
     let mut response = request.send().await.map_err(unreachable)?;
     let status = response.status().as_u16();
     let mut body = Vec::new();
@@ -209,23 +192,22 @@ async fn attempt(request: RequestBuilder) -> Result<Answer, Failure> {
             break;
         }
         if body.len() > MAX_ANSWER {
-            let reason = format!("an answer of more than {MAX_ANSWER} bytes");
-            return Err(Failure::Permanent(reason));
+            return Err((format!("an answer of more than {MAX_ANSWER} bytes"), false));
         }
     }
     if status == 200 {
-        let unreadable = |error| Failure::Permanent(format!("unreadable answer: {error}"));
+        let unreadable = |error| (format!("unreadable answer: {error}"), false);
         return serde_json::from_slice(&body).map_err(unreadable);
     }
     let text = String::from_utf8_lossy(&body);
     let first: String = text.chars().take(200).collect();
-    let reason = format!("status {status}: {}", first.trim());
-    Err(match status {
-        408 | 429 | 500..=599 => Failure::Transient(reason),
-        401 | 403 => Failure::Permanent(format!("{reason}; check the key")),
-        404 => Failure::Permanent(format!("{reason}; check address and model name")),
-        _ => Failure::Permanent(reason),
-    })
+    let remedy = match status {
+        401 | 403 => "; check the key",
+        404 => "; check address and model name",
+        _ => "",
+    };
+    let reason = format!("status {status}: {}{remedy}", first.trim());
+    Err((reason, matches!(status, 408 | 429 | 500..=599)))
 }
 
 fn failed(url: &str, reason: impl ToString) -> EmbedError {
@@ -252,7 +234,7 @@ fn in_order(answer: Answer, texts: usize) -> Result<Vec<Vec<f32>>, EmbedError> {
 impl Embedder for Server {
     /// Without the address: a model may move.
     fn fingerprint(&self) -> String {
-        let (model, prompts) = (&self.model, self.prompts.fingerprint());
+        let (model, prompts) = (&self.model, self.own_prompts.fingerprint());
         format!("openai:{model}:{}{prompts}", self.dimension)
     }
 
@@ -261,21 +243,15 @@ impl Embedder for Server {
     }
 
     fn embed(&self, texts: &[&str]) -> Result<Vec<Vec<f32>>, EmbedError> {
-        let prefix = &self.prefixes.passage;
-        self.embed_with(prefix, texts, PATIENCE, Remote::default())
+        self.embed_with(&self.prompts.passage, texts, PATIENCE, Remote::default())
     }
 
     fn english_only(&self) -> bool {
-        prefix::english_only(&self.model)
+        prompts::english_only(&self.model)
     }
 
-    fn embed_query(&self, text: &str) -> Result<Vec<f32>, EmbedError> {
-        self.embed_query_for(text, Remote::default())
-    }
-
-    fn embed_query_for(&self, text: &str, remote: Remote<'_>) -> Result<Vec<f32>, EmbedError> {
-        let prefix = &self.prefixes.query;
-        only(self.embed_with(prefix, &[text], QUERY_PATIENCE, remote)?)
+    fn embed_query(&self, text: &str, remote: Remote<'_>) -> Result<Vec<f32>, EmbedError> {
+        only(self.embed_with(&self.prompts.query, &[text], QUERY_PATIENCE, remote)?)
     }
 }
 
@@ -356,7 +332,7 @@ mod security {
             mask: Some(&|text| text.replace("Contoso", "name_001")),
             ..Remote::default()
         };
-        let embedded = connect(&scripted).embed_query_for("skew of Contoso", remote);
+        let embedded = connect(&scripted).embed_query("skew of Contoso", remote);
         assert!(embedded.is_ok());
         assert_eq!(scripted.requests()[1].body["input"][0], "skew of name_001");
     }
@@ -371,7 +347,7 @@ mod security {
             is_cancelled: Some(&|| started.elapsed() > Duration::from_millis(100)),
             ..Remote::default()
         };
-        let refused = server.embed_query_for("skew", remote).err();
+        let refused = server.embed_query("skew", remote).err();
         assert!(refused.is_some_and(|e| e.to_string().contains("interrupted")));
         assert!(started.elapsed() < Duration::from_secs(10));
     }

@@ -117,11 +117,6 @@ impl Embedder for StaticTable {
         self.table.dimension() + BUCKETS
     }
 
-    /// Computing a vector is about as fast as reading and checking a stored one.
-    fn worth_caching(&self) -> bool {
-        false
-    }
-
     fn embed(&self, texts: &[&str]) -> Result<Vec<Vec<f32>>, EmbedError> {
         Ok(texts.iter().map(|text| self.vector(text)).collect())
     }

@@ -2,11 +2,12 @@
 //! one chunk; analyzer, embedder and fusion are the usual ones.
 
 use std::collections::BTreeMap;
+use std::fs;
 use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
 
-use super::judgements::{read_error, read_text};
+use super::judgements::read_error;
 use super::{EvalError, Judged, Options, Relevant, Report, evaluate};
 use crate::build::{Progress, update_with};
 use crate::chunk::Contents;
@@ -63,7 +64,7 @@ fn build(
     let mut settings = settings.clone();
     let mut with = |rebuild: Rebuild| {
         settings.rebuild = rebuild;
-        let listing = sources.to_vec().into();
+        let listing = (sources.to_vec().into(), "");
         update_with(listing, &one_chunk, scratch, &settings, progress).map(drop)
     };
     match with(Rebuild::Changed) {
@@ -76,9 +77,13 @@ fn build(
     }
 }
 
+fn read(path: &Path) -> Result<String, EvalError> {
+    fs::read_to_string(path).map_err(|error| read_error(path, error))
+}
+
 /// The lines of a JSONL file, as number, text and value.
 fn json_lines(path: &Path) -> Result<Vec<(usize, String, Line)>, EvalError> {
-    let text = read_text(path)?;
+    let text = read(path)?;
     let lines = text
         .lines()
         .zip(1..)
@@ -146,7 +151,7 @@ fn judged(folder: &Path, split: &str) -> Result<Vec<Judged>, EvalError> {
 /// Query, document and grade per line, with or without a heading. TREC's form (`query 0 document grade`)
 /// works too.
 fn qrels(path: &Path) -> Result<BTreeMap<String, Vec<Relevant>>, EvalError> {
-    let text = read_text(path)?;
+    let text = read(path)?;
     let mut out: BTreeMap<String, Vec<Relevant>> = BTreeMap::new();
     for (line, number) in text.lines().zip(1..) {
         let fields: Vec<&str> = line.split_whitespace().collect();
@@ -176,8 +181,6 @@ fn qrels(path: &Path) -> Result<BTreeMap<String, Vec<Relevant>>, EvalError> {
 
 #[cfg(test)]
 mod tests {
-    use std::fs;
-
     use super::*;
 
     fn collection() -> tempfile::TempDir {

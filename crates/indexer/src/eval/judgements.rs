@@ -29,6 +29,7 @@ use serde::Deserialize;
 use super::EvalError;
 use crate::document::{detect_language, line_at};
 use crate::model::{Engine, Section};
+use crate::store::files;
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct Judged {
@@ -59,11 +60,14 @@ impl Judged {
     }
 }
 
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Relevant {
     /// Id of a chunk, or path of a document.
+    #[serde(rename = "chunk", alias = "document")]
     pub target: String,
     /// Above 0; higher is better.
+    #[serde(default = "one")]
     pub grade: f64,
 }
 
@@ -87,21 +91,12 @@ struct RawQuery {
     #[serde(default)]
     unanswerable: bool,
     #[serde(default)]
-    relevant: Vec<RawRelevant>,
+    relevant: Vec<Relevant>,
     #[serde(default)]
     sections: Vec<Section>,
     /// For people; unused.
     #[serde(default, rename = "note")]
     _note: Option<String>,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct RawRelevant {
-    chunk: Option<String>,
-    document: Option<String>,
-    #[serde(default = "one")]
-    grade: f64,
 }
 
 fn one() -> f64 {
@@ -146,25 +141,12 @@ pub(crate) fn read_file(path: &Path) -> Result<Vec<Judged>, EvalError> {
         let id = || format!("{stem}-{number}");
         to_judged(query.into_inner(), (path.to_owned(), line), id)
     });
-    judged.collect()
+    Ok(judged.collect())
 }
 
-fn to_judged(
-    raw: RawQuery,
-    place: (PathBuf, usize),
-    id: impl FnOnce() -> String,
-) -> Result<Judged, EvalError> {
-    let answers = raw.relevant.into_iter().map(|answer| {
-        let target = answer.chunk.or(answer.document).ok_or_else(|| {
-            let reason = format!("line {}: an answer without `chunk` or `document`", place.1);
-            read_error(&place.0, reason)
-        });
-        let grade = answer.grade;
-        target.map(|target| Relevant { target, grade })
-    });
-    let relevant = answers.collect::<Result<_, _>>()?;
+fn to_judged(raw: RawQuery, place: (PathBuf, usize), id: impl FnOnce() -> String) -> Judged {
     let language = raw.language.as_deref().and_then(Language::parse);
-    Ok(Judged {
+    Judged {
         id: raw.id.unwrap_or_else(id),
         language: language.unwrap_or_else(|| detect_language(&raw.text)),
         text: raw.text,
@@ -177,10 +159,10 @@ fn to_judged(
         }),
         kind: raw.kind,
         unanswerable: raw.unanswerable,
-        relevant,
+        relevant: raw.relevant,
         sections: raw.sections,
         place,
-    })
+    }
 }
 
 pub(crate) fn read_error(path: &Path, reason: impl ToString) -> EvalError {
@@ -191,7 +173,7 @@ pub(crate) fn read_error(path: &Path, reason: impl ToString) -> EvalError {
 }
 
 pub(crate) fn read_text(path: &Path) -> Result<String, EvalError> {
-    fs::read_to_string(path).map_err(|error| read_error(path, error))
+    files::read_text(path).map_err(|error| read_error(path, error))
 }
 
 #[cfg(test)]

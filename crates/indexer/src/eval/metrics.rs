@@ -20,19 +20,14 @@ pub(crate) fn score(
     options: &Options,
 ) -> QueryScores {
     let grades = grades(ranking, relevant);
-    let ideal = relevant.iter().map(|r| r.grade);
-    let mut ideal: Vec<f64> = ideal.filter(|&g| g > 0.0).collect();
-    ideal.sort_by(|a, b| b.total_cmp(a));
-    let best = gain(ideal.iter().copied(), options.k);
+    let judged = relevant.iter().map(|r| r.grade);
+    let judged: Vec<f64> = judged.filter(|&g| g > 0.0).collect();
     let first = grades.iter().take(options.k).position(|&grade| grade > 0.0);
     let found = grades.iter().take(options.recall_at).filter(|&&g| g > 0.0);
     QueryScores {
-        ndcg: match best > 0.0 {
-            true => gain(grades.iter().copied(), options.k) / best,
-            false => 0.0,
-        },
+        recall: found.count() as f64 / judged.len().max(1) as f64,
+        ndcg: ndcg(&grades, judged, options.k),
         reciprocal_rank: first.map_or(0.0, |place| 1.0 / (place + 1) as f64),
-        recall: found.count() as f64 / ideal.len().max(1) as f64,
     }
 }
 
@@ -50,12 +45,19 @@ fn grades(ranking: &[(String, String)], relevant: &[Relevant]) -> Vec<f64> {
     out
 }
 
-/// Discounted gain of the first `k` grades.
-pub(crate) fn gain(grades: impl Iterator<Item = f64>, k: usize) -> f64 {
-    let ranked = grades.take(k).zip(2_u32..);
-    ranked
-        .map(|(grade, rank)| grade / f64::from(rank).log2())
-        .sum()
+/// Discounted gain of the first `k` grades, relative to the best order of all `judged` grades; 0 if none is above 0.
+pub(crate) fn ndcg(grades: &[f64], mut judged: Vec<f64>, k: usize) -> f64 {
+    judged.sort_by(|a, b| b.total_cmp(a));
+    let gain = |grades: &[f64]| -> f64 {
+        let ranked = grades.iter().take(k).zip(2_u32..);
+        ranked
+            .map(|(grade, rank)| grade / f64::from(rank).log2())
+            .sum()
+    };
+    match gain(&judged) {
+        best if best > 0.0 => gain(grades) / best,
+        _ => 0.0,
+    }
 }
 
 /// 0 for no values.

@@ -2,14 +2,11 @@
 //!
 //! The JSON form of [`Report`] is an interface: fields are added, never renamed.
 
-mod ablate;
 mod beir;
 mod bootstrap;
 mod judgements;
 mod metrics;
 mod subjects;
-mod trec;
-mod tune;
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -19,17 +16,14 @@ use report::Language;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-pub use ablate::{Worth, ablate};
 pub use beir::beir;
 pub use bootstrap::Difference;
 pub use judgements::{Judged, Relevant, read as read_judgements};
 pub(crate) use judgements::{files as judgement_files, read_file as read_judgement_file};
 pub use subjects::{Estimate, Outcome, Passages, Set, Subjects};
-pub use trec::{Run, read as read_run, score as score_run};
-pub use tune::{Tuned, tune};
 
 use crate::error::{BuildError, OpenError, SearchError};
-use crate::model::{Fusion, Part, Query};
+use crate::model::{Fusion, Query};
 use crate::search::Index;
 use metrics::{QueryScores, mean};
 
@@ -61,12 +55,8 @@ pub struct Options {
     pub k: usize,
     /// Cut-off of recall.
     pub recall_at: usize,
-    /// `None` for the usual fusion.
-    pub fusion: Option<Fusion>,
     /// Only queries of this set (`tune`, `heldout`, `fresh`).
     pub split: Option<String>,
-    /// Parts of reading a query to leave out.
-    pub without: Vec<Part>,
 }
 
 impl Default for Options {
@@ -74,9 +64,7 @@ impl Default for Options {
         Options {
             k: 10,
             recall_at: 100,
-            fusion: None,
             split: None,
-            without: Vec::new(),
         }
     }
 }
@@ -130,7 +118,7 @@ pub fn evaluate(index: &Index, judged: &[Judged], options: &Options) -> Result<R
     let branches = [
         ("bm25", Some(Fusion::Bm25)),
         ("vector", Some(Fusion::Vector)),
-        ("hybrid", options.fusion),
+        ("hybrid", None),
     ];
     for (name, fusion) in branches {
         let scores = run_branch(index, &judged, fusion, options)?;

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use super::bootstrap::mean_interval;
 use super::judgements::Judged;
-use super::metrics::{gain, mean};
+use super::metrics::{mean, ndcg};
 use super::{EvalError, Options};
 use crate::model::{Chunk, Evidence, Query, subject};
 use crate::search::Index;
@@ -93,9 +93,7 @@ pub(super) fn run(
 ) -> Result<Vec<Outcome>, EvalError> {
     let outcomes = judged.par_iter().map(|query| {
         let mut asked = Query::new(&query.text, DEPTH);
-        asked.fusion = options.fusion;
         asked.filter.engine = query.engine;
-        asked.without = options.without.clone();
         let hits = index.search(&asked)?;
         let mut subjects: Vec<String> = Vec::new();
         for subject in hits.iter().map(|hit| hit.chunk.subject().to_owned()) {
@@ -108,7 +106,7 @@ pub(super) fn run(
         let grades: Vec<f64> = subjects.iter().map(|s| grade(query, s)).collect();
         let answer = grades.iter().position(|&grade| grade >= ANSWERS);
         Ok(Outcome {
-            ndcg: ndcg(&grades, query, options.k),
+            ndcg: ndcg(&grades, judged_grades(query), options.k),
             answer: answer.map(|at| at + 1),
             refused: shown().all(|hit| hit.fit == Match::Weak),
             passage: passage(query, shown().map(|hit| &*hit.chunk)),
@@ -133,20 +131,14 @@ fn grade(query: &Judged, of: &str) -> f64 {
     grades.map(|r| r.grade).fold(0.0, f64::max)
 }
 
-fn ndcg(grades: &[f64], query: &Judged, k: usize) -> f64 {
-    let mut best: BTreeMap<String, f64> = BTreeMap::new();
+/// The grade of each judged subject.
+fn judged_grades(query: &Judged) -> Vec<f64> {
+    let mut best: BTreeMap<&str, f64> = BTreeMap::new();
     for relevant in &query.relevant {
-        let of = best
-            .entry(subject(&relevant.target).to_owned())
-            .or_default();
+        let of = best.entry(subject(&relevant.target)).or_default();
         *of = of.max(relevant.grade);
     }
-    let mut ideal: Vec<f64> = best.into_values().collect();
-    ideal.sort_by(|a, b| b.total_cmp(a));
-    match gain(ideal.into_iter(), k) {
-        ideal if ideal > 0.0 => gain(grades.iter().copied(), k) / ideal,
-        _ => 0.0,
-    }
+    best.into_values().collect()
 }
 
 pub(super) fn sets(judged: &[&Judged], outcomes: &[Outcome]) -> BTreeMap<String, Set> {

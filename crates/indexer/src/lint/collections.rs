@@ -1,44 +1,14 @@
-//! Checks across documents: coverage of causes, catalogues, glossary, judgements.
+//! Checks of catalogues, glossary and judgements.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-use report::Language;
 use toml::Value;
 
-use super::{Findings, Known, Options, engines_of};
-use crate::document::{Document, Problem, Source, toml_table};
+use super::{Findings, Known};
+use crate::document::{Problem, Source, toml_table};
 use crate::eval::{judgement_files, read_judgement_file};
 use crate::glossary::texts;
-use crate::model::Kind;
-
-/// Every cause has a playbook in both languages for each engine that can have it.
-pub(super) fn check_coverage(documents: &[Document<'_>], options: &Options, out: &mut Findings) {
-    let playbooks = documents.iter().filter(|d| d.kind == Kind::Experience);
-    let engines = engines_of(playbooks.clone().map(|d| d.front.engine));
-    let asked = options.causes.iter().flat_map(|(cause, in_jobs_of)| {
-        let engines = engines.iter().filter(|engine| in_jobs_of.contains(engine));
-        engines.map(move |engine| (cause, *engine))
-    });
-    for (cause, engine) in asked {
-        let about = playbooks.clone().filter(|d| d.front.causes.contains(cause));
-        let about = about.filter(|d| d.front.engine.serves(engine));
-        let languages: BTreeSet<Language> = about.map(|d| d.language).collect();
-        let engine = engine.as_str();
-        if languages.is_empty() {
-            let message = format!("no playbook about {engine} covers `{cause}`");
-            out.error("experience", 1, "uncovered-cause", message);
-            continue;
-        }
-        for language in [Language::Zh, Language::En] {
-            if !languages.contains(&language) {
-                let code = language.code();
-                let message = format!("no playbook about {engine} in `{code}` covers `{cause}`");
-                out.warn("experience", 1, "uncovered-language", message);
-            }
-        }
-    }
-}
 
 /// `files.toml` and `glossary.toml`.
 pub(super) fn check_catalogue(source: &Source, out: &mut Findings) {

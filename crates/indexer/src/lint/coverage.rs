@@ -6,7 +6,7 @@ use std::path::Path;
 use report::Language;
 use serde::Serialize;
 
-use super::{Options, engines_of, sources};
+use super::{Findings, Options, sources};
 use crate::chunk;
 use crate::document::Source;
 use crate::error::BuildError;
@@ -27,11 +27,15 @@ pub struct CoverageRow {
 /// # Errors
 /// When the folder cannot be read or holds no document.
 pub fn coverage(knowledge: &Path, options: &Options) -> Result<Vec<CoverageRow>, BuildError> {
-    let sources: Vec<Source> = sources(knowledge)?;
+    Ok(rows(&sources(knowledge)?, options))
+}
+
+pub(super) fn rows(sources: &[Source], options: &Options) -> Vec<CoverageRow> {
     let chunks = sources.iter().flat_map(chunk::chunks);
     let chunks = chunks.filter(|chunk| chunk.kind == Kind::Experience);
     let chunks: Vec<Chunk> = chunks.collect();
-    let engines = engines_of(chunks.iter().map(|chunk| chunk.engine));
+    // Only engines that the playbooks are about need them.
+    let engines: BTreeSet<Engine> = chunks.iter().map(|chunk| chunk.engine).collect();
     let mut rows = Vec::new();
     for (cause, in_jobs_of) in &options.causes {
         for engine in engines.iter().filter(|engine| in_jobs_of.contains(engine)) {
@@ -39,7 +43,34 @@ pub fn coverage(knowledge: &Path, options: &Options) -> Result<Vec<CoverageRow>,
             rows.extend(languages.map(|language| row(&chunks, cause, *engine, language)));
         }
     }
-    Ok(rows)
+    rows
+}
+
+/// Every cause has a playbook in both languages for each engine that can have it.
+pub(super) fn check(sources: &[Source], options: &Options, out: &mut Findings) {
+    for languages in rows(sources, options).chunks(2) {
+        let missing = languages.iter().filter(|row| row.playbooks == 0);
+        let missing: Vec<&CoverageRow> = missing.collect();
+        match missing[..] {
+            [] => {}
+            [
+                CoverageRow {
+                    cause,
+                    engine,
+                    language,
+                    ..
+                },
+            ] => {
+                let (engine, code) = (engine.as_str(), language.code());
+                let message = format!("no playbook about {engine} in `{code}` covers `{cause}`");
+                out.warn("experience", 1, "uncovered-language", message);
+            }
+            [CoverageRow { cause, engine, .. }, ..] => {
+                let message = format!("no playbook about {} covers `{cause}`", engine.as_str());
+                out.error("experience", 1, "uncovered-cause", message);
+            }
+        }
+    }
 }
 
 fn row(chunks: &[Chunk], cause: &str, engine: Engine, language: Language) -> CoverageRow {

@@ -1,13 +1,12 @@
 //! Fixes that keep the meaning of a document: line ends, and keys that follow from the file itself.
 
-use std::fs;
 use std::path::Path;
 
 use super::{Finding, Options, is_curated, lint};
 use crate::chunk::title_of;
-use crate::document::{Document, Source, file_stem, split_front_matter};
+use crate::document::{Document, Source, file_stem, quoted, split_front_matter};
 use crate::error::BuildError;
-use crate::store::files::{read_error, replace, write_error};
+use crate::store::files::{read_error, read_text, replace, write_error};
 
 /// Fixes what [`lint()`] marks as fixable and returns it.
 ///
@@ -20,7 +19,7 @@ pub fn fix(knowledge: &Path, options: &Options) -> Result<Vec<Finding>, BuildErr
     files.dedup();
     for file in files {
         let path = knowledge.join(file);
-        let text = fs::read_to_string(&path).map_err(read_error(&path))?;
+        let text = read_text(&path).map_err(read_error(&path))?;
         let new = fixed(file, &text);
         if new != text {
             replace(&path, new.as_bytes()).map_err(write_error(&path))?;
@@ -54,8 +53,4 @@ fn fixed(path: &str, text: &str) -> String {
     // After the opening `---`, a line of four bytes now that line ends are LF and a byte order mark is gone.
     let (opening, rest) = source.text.split_at("---\n".len());
     format!("{opening}{added}{rest}")
-}
-
-fn quoted(text: &str) -> String {
-    format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\""))
 }

@@ -12,7 +12,6 @@ mod questions;
 mod structure;
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
-use std::fs;
 use std::path::Path;
 
 use serde::Serialize;
@@ -26,6 +25,7 @@ use crate::chunk;
 use crate::document::{Document, Source, line_at};
 use crate::error::BuildError;
 use crate::model::{Engine, Kind};
+use crate::store::files;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
@@ -66,15 +66,6 @@ pub struct Options {
     pub causes: Vec<(String, Vec<Engine>)>,
 }
 
-/// The engines that the playbooks of a folder are about: only for these it has to cover the causes.
-fn engines_of(named: impl Iterator<Item = Engine>) -> Vec<Engine> {
-    let named: BTreeSet<Engine> = named.collect();
-    named
-        .into_iter()
-        .filter(|engine| *engine != Engine::Any)
-        .collect()
-}
-
 /// Checks the folder `knowledge`; findings are sorted by file and line.
 ///
 /// # Errors
@@ -93,7 +84,7 @@ pub fn lint(knowledge: &Path, options: &Options) -> Result<Vec<Finding>, BuildEr
         fences::check(document, options, &mut out);
     }
     front::check_ids(&documents, &mut out);
-    collections::check_coverage(&documents, options, &mut out);
+    coverage::check(&sources, options, &mut out);
     for source in tables {
         collections::check_catalogue(source, &mut out);
     }
@@ -138,7 +129,7 @@ impl Known {
 
 /// Encoding and line ends, which the reader tolerates.
 fn check_encoding(knowledge: &Path, source: &Source, out: &mut Findings) {
-    let Ok(bytes) = fs::read(knowledge.join(&source.path)) else {
+    let Ok(bytes) = files::read(&knowledge.join(&source.path)) else {
         return;
     };
     if let Err(error) = std::str::from_utf8(&bytes) {

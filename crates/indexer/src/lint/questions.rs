@@ -1,7 +1,6 @@
 //! Checks of the questions that playbooks say they answer.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
-use std::fs;
 use std::path::Path;
 
 use super::{Findings, Known, is_curated};
@@ -9,6 +8,7 @@ use crate::analyze;
 use crate::document::{Document, Problem, split_front_matter};
 use crate::eval::{Judged, judgement_files, read_judgement_file};
 use crate::generated::{beside, parse};
+use crate::store::files::read_text;
 
 /// Questions that a person writes for a page, and questions that a program adds, at most: a search finds no more with twice as many.
 const MOST: usize = 10;
@@ -99,7 +99,7 @@ fn generated(
     let files: BTreeSet<String> = known.paths.iter().map(|page| beside(page)).collect();
     let mut lists = Vec::new();
     for file in files {
-        let Ok(text) = fs::read_to_string(knowledge.join(&file)) else {
+        let Ok(text) = read_text(&knowledge.join(&file)) else {
             continue;
         };
         let questions = match parse(&file, &text) {

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use pulldown_cmark::{Event, Options, Parser, Tag};
 
 use super::{Findings, Known, Severity, is_curated};
-use crate::chunk::{BlockKind, blocks, heading_for, section_of, slug};
+use crate::chunk::{Heading, heading_for, headings, section_of, slug};
 use crate::document::{Document, line_at};
 use crate::model::{Kind, Section};
 
@@ -18,40 +18,13 @@ const NEEDED: [Section; 4] = {
 /// A playbook is safe to follow with these sections.
 const WANTED: [Section; 3] = [Section::Example, Section::TradeOffs, Section::NotWhen];
 
-struct Heading {
-    level: usize,
-    title: String,
-    anchor: Option<String>,
-    at: usize,
-}
-
-fn headings(document: &Document<'_>) -> Vec<Heading> {
-    let blocks = blocks(document.text, document.body_start).into_iter();
-    let headings = blocks.filter_map(|block| match block.kind {
-        BlockKind::Heading(level, title, anchor) => Some(Heading {
-            level,
-            title,
-            anchor,
-            at: block.range.start,
-        }),
-        _ => None,
-    });
-    headings.collect()
-}
-
 pub(super) fn heading_anchors(document: &Document<'_>) -> impl Iterator<Item = String> {
-    let headings = headings(document).into_iter();
-    headings.map(|h| h.anchor.unwrap_or_else(|| slug(&h.title)))
-}
-
-fn sections_in(headings: &[Heading]) -> HashSet<Section> {
-    let titles = headings.iter().map(|heading| &heading.title);
-    let sections = titles.filter_map(|title| section_of(std::slice::from_ref(title)));
-    sections.collect()
+    let headings = headings(document.text, document.body_start);
+    headings.map(|(_, h)| h.anchor.unwrap_or_else(|| slug(&h.title)))
 }
 
 pub(super) fn check(document: &Document<'_>, known: &Known, out: &mut Findings) {
-    let headings = headings(document);
+    let headings: Vec<_> = headings(document.text, document.body_start).collect();
     check_headings(document, &headings, out);
     if document.kind == Kind::Experience {
         check_sections(document, &headings, out);
@@ -65,7 +38,7 @@ pub(super) fn check(document: &Document<'_>, known: &Known, out: &mut Findings) 
     }
 }
 
-fn check_headings(document: &Document<'_>, headings: &[Heading], out: &mut Findings) {
+fn check_headings(document: &Document<'_>, headings: &[(usize, Heading)], out: &mut Findings) {
     let path = document.path;
     if document.body().trim().is_empty() {
         // A page without text may list questions that none answers.
@@ -76,17 +49,19 @@ fn check_headings(document: &Document<'_>, headings: &[Heading], out: &mut Findi
         }
         return;
     }
-    let has_title = document.front.title.is_some() || headings.iter().any(|h| h.level == 1);
+    let has_title = document.front.title.is_some() || headings.iter().any(|(_, h)| h.level == 1);
     if is_curated(document) && !has_title {
         let message = "no title; add `title:` or a heading of level one";
         out.warn(path, 1, "title", message);
     }
+    let mut above = None;
     let mut path_of: Vec<(usize, String)> = Vec::new();
     let mut seen: HashSet<Vec<String>> = HashSet::new();
-    for (i, heading) in headings.iter().enumerate() {
-        let line = line_at(document.text.as_bytes(), heading.at);
-        if i > 0 && heading.level > headings[i - 1].level + 1 {
-            let above = headings[i - 1].level;
+    for (at, heading) in headings {
+        let line = line_at(document.text.as_bytes(), *at);
+        if let Some(above) = above.replace(heading.level)
+            && heading.level > above + 1
+        {
             let message = format!("level {} follows level {above}", heading.level);
             out.warn(path, line, "heading-level", message);
         }
@@ -104,12 +79,15 @@ fn check_headings(document: &Document<'_>, headings: &[Heading], out: &mut Findi
     }
 }
 
-fn check_sections(document: &Document<'_>, headings: &[Heading], out: &mut Findings) {
+fn check_sections(document: &Document<'_>, headings: &[(usize, Heading)], out: &mut Findings) {
     // A document without a cause (how to read a graph, the meaning of a term) has another form.
     if document.front.causes.is_empty() {
         return;
     }
-    let present = sections_in(headings);
+    let sections = headings
+        .iter()
+        .filter_map(|(_, h)| section_of(std::slice::from_ref(&h.title)));
+    let present: HashSet<Section> = sections.collect();
     let groups = [
         (NEEDED.as_slice(), Severity::Error),
         (WANTED.as_slice(), Severity::Warning),

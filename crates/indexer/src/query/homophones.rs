@@ -7,7 +7,7 @@ use std::sync::LazyLock;
 
 use pinyin::ToPinyin;
 
-use super::{Remark, Vocabulary};
+use super::{Correction, Vocabulary};
 use crate::analyze::is_cjk;
 
 /// How much more frequent the pairs must become, as a logarithm: as if a pair that no chunk has were in twenty. Chosen on the tuning judgments.
@@ -20,7 +20,7 @@ const CHARACTERS: std::ops::RangeInclusive<char> = '\u{4e00}'..='\u{9fa5}';
 pub(super) fn correct(
     text: &str,
     vocabulary: &dyn Vocabulary,
-    remarks: &mut Vec<Remark>,
+    corrections: &mut Vec<Correction>,
 ) -> String {
     if !text.contains(is_cjk) {
         return text.to_owned();
@@ -35,7 +35,7 @@ pub(super) fn correct(
         };
         text[at..at + 2].copy_from_slice(&to);
         let [from, to] = [pair, to].map(String::from_iter);
-        remarks.push(Remark::Corrected { from, to });
+        corrections.push(Correction { from, to });
     }
     text.into_iter().collect()
 }

@@ -1,21 +1,16 @@
 //! Reads a query: terms with weights, the text to embed, and the remarks that explain both.
 //!
-//! People ask in sentences, paste counters and scripts, and misspell words. Chinese phrases that only ask are left out, names of engines lose
-//! weight, and pasted statistics add words. Less weight for numbers and code, more for names, and more vectors for short queries brought no
-//! gain on the tuning judgments.
+//! People ask in sentences, paste counters and scripts, and misspell words. Chinese phrases that only ask are left out, and names of engines
+//! lose weight. Less weight for numbers and code, more for names, and more vectors for short queries brought no gain on the tuning judgments.
 
-mod counters;
 mod homophones;
 mod spelling;
 
 use std::collections::{BTreeMap, HashSet};
 
-use serde::Serialize;
-
 use crate::analyze;
 use crate::glossary::{Expansion, Glossary, Named};
-use crate::model::Part;
-use crate::store::lexical::{Lexical, Words};
+use crate::store::lexical::{Lexical, Weighted, Words};
 
 /// Weight, relative to a word of the query, that all names added by the glossary for one thing in one script share: a
 /// translation may be ambiguous, and five names of a thing should count no more than the thing. Of .25,
@@ -34,44 +29,11 @@ const CHARACTER_WEIGHT: f32 = 0.5;
 /// Characters of a Chinese word, on average.
 const CJK_WORD: f32 = 2.0;
 
-/// An interpretation of a query beyond its words.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-#[serde(tag = "remark", rename_all = "lowercase")]
-pub enum Remark {
-    /// `to` is the stem under which the index knows the word.
-    Corrected { from: String, to: String },
-    /// Pasted statistics have this pattern, and its words were added.
-    Counters { pattern: Pattern },
-}
-
-/// A pattern in statistics of vertices.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Pattern {
-    /// One has far more data than the others.
-    Skew,
-    /// One takes much longer with the same data.
-    SlowMachine,
-    /// One takes much longer.
-    Straggler,
-    /// Thousands of a few seconds.
-    Tiny,
-}
-
-impl Pattern {
-    /// How pages put it.
-    fn words(self, is_chinese: bool) -> &'static str {
-        match (self, is_chinese) {
-            (Pattern::Skew, false) => "data skew hot key one vertex task has most rows",
-            (Pattern::Skew, true) => "数据倾斜 热点键 一个顶点任务的数据最多",
-            (Pattern::SlowMachine, false) => "slow machine same data straggler",
-            (Pattern::SlowMachine, true) => "慢机器 数据量相同 个别很慢",
-            (Pattern::Straggler, false) => "straggler one vertex task runs longer skew",
-            (Pattern::Straggler, true) => "长尾 个别顶点任务慢 倾斜",
-            (Pattern::Tiny, false) => "too many tiny vertices short tasks",
-            (Pattern::Tiny, true) => "顶点任务太多太小 太碎",
-        }
-    }
+/// A misspelt word of a query; `to` is the stem under which the index knows the word.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Correction {
+    pub from: String,
+    pub to: String,
 }
 
 /// The vocabulary of the index; a store that cannot be read has none, which the search itself reports.
@@ -99,60 +61,40 @@ pub(crate) struct Reading {
     /// For the embedder, without the words from the glossary.
     pub(crate) text: String,
     pub(crate) expansions: Vec<Expansion>,
-    pub(crate) remarks: Vec<Remark>,
+    pub(crate) corrections: Vec<Correction>,
     /// The system that the query names.
     pub(crate) named: Option<Named>,
     /// The user's own terms, corrected, with their weights; terms from the glossary are no evidence of a fit.
     pub(crate) own: Vec<(String, f32)>,
 }
 
-/// Reads `text` without the parts in `without`.
-pub(crate) fn read(
-    text: &str,
-    without: &[Part],
-    glossary: &Glossary,
-    vocabulary: &dyn Vocabulary,
-) -> Reading {
-    let mut remarks = Vec::new();
+pub(crate) fn read(text: &str, glossary: &Glossary, vocabulary: &dyn Vocabulary) -> Reading {
+    let mut corrections = Vec::new();
     // A correction must not change the name of a system that the index doesn't know.
     let named = glossary.named(text);
-    let mut text = text.to_owned();
-    if !without.contains(&Part::Spelling) {
-        text = spelling::correct(&text, vocabulary, &mut remarks);
-        text = homophones::correct(&text, vocabulary, &mut remarks);
-    }
-    if !without.contains(&Part::Counters)
-        && let Some(pattern) = counters::read(&text)
-    {
-        text.push('\n');
-        text.push_str(pattern.words(analyze::cjk_share(&text) > 0.0));
-        remarks.push(Remark::Counters { pattern });
-    }
+    let text = spelling::correct(text, vocabulary, &mut corrections);
+    let text = homophones::correct(&text, vocabulary, &mut corrections);
     let expansions = glossary.expand(&text);
-    let products = glossary.product_terms(&text);
-    let own = own_terms(&text, &products, without);
+    let own = own_terms(&text, &glossary.product_terms(&text));
     Reading {
         words: words(&text, &own, &expansions),
-        named: named
-            .or_else(|| glossary.named(&text))
-            .filter(|_| !without.contains(&Part::Engine)),
+        named: named.or_else(|| glossary.named(&text)),
         text,
         expansions,
-        remarks,
+        corrections,
         own,
     }
 }
 
 /// The terms of `text`, each once. `products` are terms of the names of engines: they decide the engine, and nearly every page about it has
 /// them.
-fn own_terms(text: &str, products: &[String], without: &[Part]) -> Vec<(String, f32)> {
+fn own_terms(text: &str, products: &[String]) -> Vec<Weighted> {
     let mut seen = HashSet::new();
     let mut terms = analyze::terms(&analyze::without_asking(text));
     terms.retain(|term| seen.insert(term.clone()));
-    let is_product = |term: &String| products.contains(term) && !without.contains(&Part::Engine);
     let weighted = terms.into_iter().map(|term| {
-        let weight = if is_product(&term) { PRODUCT } else { 1.0 };
-        (term, weight)
+        let is_product = products.contains(&term);
+        (term, if is_product { PRODUCT } else { 1.0 })
     });
     weighted.collect()
 }

@@ -1,6 +1,6 @@
 //! Corrects misspelt English words against the vocabulary of the index.
 
-use super::{Remark, Vocabulary};
+use super::{Correction, Vocabulary};
 use crate::analyze;
 
 /// Shorter words have too many neighbors.
@@ -20,7 +20,7 @@ const STEM: usize = 5;
 pub(super) fn correct(
     text: &str,
     vocabulary: &dyn Vocabulary,
-    remarks: &mut Vec<Remark>,
+    corrections: &mut Vec<Correction>,
 ) -> String {
     let is_part =
         |c: char| c.is_alphanumeric() && !analyze::is_cjk(c) || matches!(c, '_' | '.' | '@');
@@ -34,7 +34,7 @@ pub(super) fn correct(
         out.push_str(&to);
         out.push_str(piece[word.len()..].trim_start_matches('.'));
         let from = word.to_owned();
-        remarks.push(Remark::Corrected { from, to });
+        corrections.push(Correction { from, to });
     }
     out
 }

@@ -20,14 +20,6 @@ const FIRST: f32 = 0.25;
 /// Marks a gap.
 const GAP: &str = "…";
 
-/// The part of a passage that a result shows.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Excerpt {
-    /// Headings above the text, without the title.
-    pub headings: Vec<String>,
-    pub text: String,
-}
-
 /// Lines and columns of an excerpt.
 #[derive(Debug, Clone, Copy)]
 pub struct Room {
@@ -62,13 +54,8 @@ impl Piece<'_> {
     }
 }
 
-/// The pieces of `text`, a passage below `headings`, that have most of `weights`, by term, and for which there is room; in their order.
-pub(super) fn excerpt(
-    text: &str,
-    headings: &[String],
-    weights: &HashMap<String, f32>,
-    room: Room,
-) -> Excerpt {
+/// The pieces of `text` that have most of `weights`, by term, and for which there is room; in their order.
+pub(super) fn excerpt(text: &str, weights: &HashMap<String, f32>, room: Room) -> String {
     let pieces = pieces(text);
     let starts = (0..pieces.len()).filter(|&at| pieces[at].form == Form::Heading);
     let ends: Vec<usize> = starts.chain([pieces.len()]).collect();
@@ -81,10 +68,7 @@ pub(super) fn excerpt(
         }
         start = end;
     }
-    Excerpt {
-        headings: headings.to_vec(),
-        text: print(&pieces, &chosen),
-    }
+    print(&pieces, &chosen)
 }
 
 /// Adds pieces of a subsection to `chosen`, all pieces before it. Terms count once, so that the pieces together cover the query.
@@ -354,7 +338,7 @@ mod tests {
             lines: room.div_ceil(20),
             columns: 20,
         };
-        excerpt(text, &[], &weights, room).text
+        excerpt(text, &weights, room)
     }
 
     #[test]

@@ -29,10 +29,7 @@ impl Index {
     pub fn explain(&self, query: &Query<'_>, page: &str) -> Result<Explanation, SearchError> {
         let stem = file_stem(page);
         let is_page = |document: &str| file_stem(document) == stem;
-        let known = self
-            .documents()
-            .into_iter()
-            .find(|document| is_page(document));
+        let known = self.held.documents().unwrap_or_default().into_keys();
         let mut all = query.clone();
         (all.k, all.diversity) = (DEPTH, 0.0);
         // the printed passages first: the places below them are of a search without thinning
@@ -51,7 +48,7 @@ impl Index {
         lacks.retain(|term| held.as_ref().is_some_and(|held| !held.contains(term)));
         lacks.dedup();
         Ok(Explanation {
-            page: known,
+            page: known.into_iter().find(|document| is_page(document)),
             rank: rank.map(|at| at + 1),
             passage: passage.cloned(),
             first: hits.first().cloned(),

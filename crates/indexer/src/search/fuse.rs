@@ -49,7 +49,6 @@ pub(crate) fn fuse(branches: &Branches<'_>, fusion: Fusion) -> Vec<Candidate> {
             convex(&mut candidates, weight);
             add_questions(&mut candidates, branches.asked.trust);
         }
-        Fusion::Rrf { k, vector: weight } => reciprocal(&mut candidates, k, weight),
         Fusion::Bm25 => convex(&mut candidates, 0.0),
         Fusion::Vector => convex(&mut candidates, 1.0),
     }
@@ -144,19 +143,6 @@ fn add_questions(candidates: &mut [Candidate], trust: f32) {
     }
 }
 
-/// Reciprocal rank fusion, scaled so that first place in both branches gives 1.
-fn reciprocal(candidates: &mut [Candidate], k: f32, weight: f32) {
-    let k = k.max(0.0);
-    let share = |ranked: Option<Ranked>| -> f32 {
-        let rank = ranked.and_then(|ranked| ranked.rank);
-        rank.map_or(0.0, |rank| (k + 1.0) / (k + rank as f32))
-    };
-    for candidate in candidates {
-        let (b, v) = (share(candidate.bm25), share(candidate.vector));
-        candidate.fused = weight * v + (1.0 - weight) * b;
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use std::collections::HashSet;
@@ -182,7 +168,7 @@ mod tests {
 
     fn order_of(mut fused: Vec<Candidate>) -> Vec<u32> {
         fused.sort_by(|a, b| b.fused.total_cmp(&a.fused));
-        fused.iter().map(|c| c.ordinal.doc()).collect()
+        fused.iter().map(|c| c.ordinal.doc_id).collect()
     }
 
     #[test]
@@ -192,8 +178,6 @@ mod tests {
         assert_eq!(order(Fusion::Convex { vector: 0.1 }, &vector), [1, 2, 3]);
         assert_eq!(order(Fusion::Bm25, &vector), [1, 2, 3]);
         assert_eq!(order(Fusion::Vector, &vector), [3, 2, 1]);
-        let (k, weight) = (60.0, 0.5);
-        assert_eq!(order(Fusion::Rrf { k, vector: weight }, &vector)[0], 2);
     }
 
     #[test]
@@ -208,7 +192,7 @@ mod tests {
                 vector: &[(ordinal(1), 0.9), (ordinal(2), 0.8)],
                 asked: &asked,
                 allowed: None,
-                page: &|chunk| Some(chunk.doc().into()),
+                page: &|chunk| Some(chunk.doc_id.into()),
                 cosine: &|_| Some(0.7),
             };
             order_of(fuse(&branches, Fusion::Convex { vector: 1.0 }))

@@ -1,7 +1,8 @@
 //! The graph of a session: opened from disk, or built in the background while the rows are scanned.
 
 use std::path::PathBuf;
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread::JoinHandle;
 
 use crate::store::graph::Graph;
 use crate::store::vectors::Vectors;
@@ -11,22 +12,9 @@ use crate::store::vectors::Vectors;
 pub(crate) struct Graphs {
     /// The folder, and the number of rows from which a graph is built.
     place: Option<(PathBuf, usize)>,
-    state: Mutex<State>,
-    idle: Condvar,
-}
-
-#[derive(Default)]
-struct State {
     /// The file of vectors and its graph.
-    ready: Option<(String, Arc<Graph>)>,
-    wanted: Option<Wanted>,
-    is_building: bool,
-}
-
-struct Wanted {
-    file: String,
-    vectors: Arc<Vectors>,
-    rows: usize,
+    ready: Mutex<Option<(String, Arc<Graph>)>>,
+    builder: Mutex<Option<JoinHandle<()>>>,
 }
 
 impl Graphs {
@@ -37,76 +25,54 @@ impl Graphs {
         }
     }
 
-    /// The graph for a search among this many rows; `None` if a scan takes less time.
-    pub(crate) fn over(&self, rows: usize) -> Option<Arc<Graph>> {
+    /// The graph for a search among so many rows of a file; `None` if a scan takes less time.
+    pub(crate) fn over(&self, file: &str, rows: usize) -> Option<Arc<Graph>> {
         self.place.as_ref().filter(|(_, from)| rows >= *from)?;
-        let state = self.state();
-        state.ready.as_ref().map(|(_, graph)| Arc::clone(graph))
+        let ready = locked(&self.ready);
+        let (_, graph) = ready.as_ref().filter(|(known, _)| known == file)?;
+        Some(Arc::clone(graph))
     }
 
-    /// Opens the graph of a file of vectors. Requests one if it is missing, or if so many rows are newer that they deserve one.
+    /// Opens the graph of a file of vectors. Builds one if it is missing, or if so many rows are newer that they deserve one; if another one is
+    /// being built, the next commit asks again.
     pub(crate) fn want(self: &Arc<Self>, file: &str, vectors: &Arc<Vectors>, rows: usize) {
         let Some((folder, from_rows)) = &self.place else {
             return;
         };
-        let mut state = self.state();
-        state.wanted = None;
+        let mut ready = locked(&self.ready);
+        let known = ready.take().filter(|(known, _)| known == file);
         if rows < *from_rows {
-            state.ready = None;
             return;
         }
-        let known = state.ready.take().filter(|(known, _)| known == file);
         let open = || Some((file.to_owned(), Arc::new(Graph::open(folder, file, rows)?)));
-        state.ready = known.or_else(open);
-        let covered = state.ready.as_ref().map_or(0, |(_, graph)| graph.rows());
-        if rows.saturating_sub(covered) < *from_rows {
+        *ready = known.or_else(open);
+        let covered = ready.as_ref().map_or(0, |(_, graph)| graph.rows());
+        let mut builder = locked(&self.builder);
+        let is_building = builder
+            .as_ref()
+            .is_some_and(|builder| !builder.is_finished());
+        if rows.saturating_sub(covered) < *from_rows || is_building {
             return;
         }
-        state.wanted = Some(Wanted {
-            file: file.to_owned(),
-            vectors: Arc::clone(vectors),
-            rows,
-        });
-        if !state.is_building {
-            state.is_building = true;
-            let (session, folder) = (Arc::downgrade(self), folder.clone());
-            std::thread::spawn(move || build(&session, folder));
-        }
+        let (session, folder) = (Arc::downgrade(self), folder.clone());
+        let (file, vectors) = (file.to_owned(), Arc::clone(vectors));
+        *builder = Some(std::thread::spawn(move || {
+            let is_over = || session.strong_count() == 0;
+            let built = Graph::build(&vectors, rows, &folder, &file, is_over);
+            // Without a graph, as in a folder that cannot be written, the rows are scanned.
+            if let (Ok(Some(graph)), Some(graphs)) = (built, session.upgrade()) {
+                *locked(&graphs.ready) = Some((file, Arc::new(graph)));
+            }
+        }));
     }
 
     /// Waits until no graph is being built.
     pub(crate) fn wait(&self) {
-        let is_building = |state: &mut State| state.is_building;
-        let done = self.idle.wait_while(self.state(), is_building);
-        drop(done.unwrap_or_else(PoisonError::into_inner));
-    }
-
-    fn state(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        // A panic of the builder leaves the scan.
+        let _ = locked(&self.builder).take().map(JoinHandle::join);
     }
 }
 
-/// Builds the requested graph, and what is requested meanwhile, until the session ends.
-fn build(session: &Weak<Graphs>, folder: PathBuf) {
-    while let Some(graphs) = session.upgrade() {
-        let mut state = graphs.state();
-        let Some(wanted) = state.wanted.take() else {
-            state.is_building = false;
-            graphs.idle.notify_all();
-            return;
-        };
-        drop(state);
-        drop(graphs);
-        let Wanted {
-            file,
-            vectors,
-            rows,
-        } = wanted;
-        let is_over = || session.strong_count() == 0;
-        let built = Graph::build(&vectors, rows, &folder, &file, is_over);
-        // Without a graph, as in a folder that cannot be written, the rows are scanned.
-        if let (Ok(Some(graph)), Some(graphs)) = (built, session.upgrade()) {
-            graphs.state().ready = Some((file, Arc::new(graph)));
-        }
-    }
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use report::Language;
 
-use super::excerpt::{Excerpt, Room, excerpt};
+use super::excerpt::{Room, excerpt};
 use super::fit::Fit;
 use super::fuse::Candidate;
 use super::index::{BOOST_FROM, Index, THIN_FROM};
@@ -83,9 +83,9 @@ impl Index {
     }
 
     /// A function for the lines of a hit that say most about the query.
-    pub fn excerpts(&self, query: &Query<'_>) -> impl Fn(&Hit, Room) -> Excerpt + use<> {
+    pub fn excerpts(&self, query: &Query<'_>) -> impl Fn(&Hit, Room) -> String + use<> {
         let weights = self.weights(&self.read(query));
-        move |hit, room| excerpt(&hit.chunk.text, &hit.chunk.heading_path, &weights, room)
+        move |hit, room| excerpt(&hit.chunk.text, &weights, room)
     }
 
     /// Terms of a query with weight times rarity.
@@ -112,7 +112,7 @@ impl Index {
             ..
         } = scored.candidate;
         let evidence = fit.evidence(&scored.candidate);
-        let chunk = self.read_chunk(scored.candidate.ordinal)?;
+        let chunk = self.lexical.chunk(scored.candidate.ordinal)?;
         Ok(Hit {
             fit: fit.judge(&chunk, question.is_some(), evidence),
             evidence,

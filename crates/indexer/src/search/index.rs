@@ -1,6 +1,6 @@
 //! An open index: one generation, read-only.
 
-use std::collections::{BTreeSet, HashSet};
+use std::collections::HashSet;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -18,12 +18,12 @@ use crate::embed::{Embedder, VectorWeights, load};
 use crate::error::{OpenError, SearchError};
 use crate::glossary::{Expansion, Glossary, Named};
 use crate::guard::guarded;
-use crate::model::{Chunk, Engine, Fusion, Hit, Kind, Part, Query, Remote};
-use crate::query::{self, Reading, Remark};
+use crate::model::{Chunk, Engine, Fusion, Hit, Kind, Query, Remote};
+use crate::query::{self, Correction, Reading};
 use crate::settings::Settings;
 use crate::store::facets::filter_groups;
 use crate::store::generation::{self, Held};
-use crate::store::lexical::Lexical;
+use crate::store::lexical::{Lexical, Ranking};
 use crate::store::manifest::Ordinal;
 use crate::store::questions::{self, Near, Questions};
 
@@ -57,9 +57,6 @@ pub(super) const BOOST_FROM: usize = 50;
 
 /// Weight of a word in the questions of a document relative to one in the chunk. Of 0 to 1.2, .4 found most on the tuning judgments.
 const QUESTION_WORDS: f32 = 0.4;
-
-/// Chunks with their scores, best first.
-type Ranking = Vec<(Ordinal, f32)>;
 
 /// One generation of an index, open for search. Later updates do not touch it.
 pub struct Index {
@@ -96,13 +93,13 @@ impl Index {
         Index::opened(index, settings, true)
     }
 
-    /// As [`Index::open`], but without comparing checksums: to find all damaged files.
-    pub(crate) fn open_unchecked(index: &Path, settings: &Settings) -> Result<Index, OpenError> {
-        Index::opened(index, settings, false)
-    }
-
-    fn opened(index: &Path, settings: &Settings, check: bool) -> Result<Index, OpenError> {
-        let held = generation::hold(index, check)?;
+    /// As [`Index::open`]; without `check`, even if checksums are wrong: to find all damaged files.
+    pub(crate) fn opened(
+        path: &Path,
+        settings: &Settings,
+        check: bool,
+    ) -> Result<Index, OpenError> {
+        let held = generation::hold(path, check)?;
         Index::of(held, Arc::new(Models::load(settings)?), Arc::default())
     }
 
@@ -111,15 +108,17 @@ impl Index {
         models: Arc<Models>,
         graphs: Arc<Graphs>,
     ) -> Result<Index, OpenError> {
-        held.manifest.check(&models.embedder.fingerprint())?;
+        held.manifest.check_code()?;
+        held.manifest
+            .check_embedder(&models.embedder.fingerprint())?;
         let Held {
             manifest, vectors, ..
         } = &held;
         graphs.want(&manifest.vectors, vectors, manifest.rows);
         Ok(Index {
-            rows: Rows::new(Arc::clone(vectors), graphs),
-            lexical: held.lexical()?,
-            questions: held.questions()?,
+            rows: Rows::new(manifest.vectors.clone(), Arc::clone(vectors), graphs),
+            lexical: held.guarded(|| Lexical::open(&held.searcher, manifest.chunks))?,
+            questions: held.guarded(|| Questions::open(&held.searcher))?,
             glossary: held.glossary()?,
             models,
             held,
@@ -137,22 +136,18 @@ impl Index {
 
     fn found(&self, query: &Query<'_>) -> Result<Vec<Hit>, SearchError> {
         let mut reading = self.read(query);
-        let with = |part| !query.without.contains(&part);
-        if with(Part::QuestionWords) && self.questions.is_some() {
+        if self.questions.is_some() {
             reading.words.question_weight = QUESTION_WORDS;
         }
         let usual = || self.usual_fusion(&reading);
         let fusion = query.fusion.unwrap_or_else(usual);
         let hidden = match query.filter.kinds.contains(&Kind::Glossary) {
             true => Vec::new(),
-            false => self
-                .lexical
-                .of_kind(Kind::Glossary)
-                .map_err(lexical_error)?,
+            false => self.lexical.of_kind(Kind::Glossary)?,
         };
         // Deeper by the number that is hidden, so that the result is as if they did not exist.
         let depth = DEPTH.max(4 * query.k) + hidden.len();
-        let allowed = self.lexical.allowed(&query.filter).map_err(lexical_error)?;
+        let allowed = self.lexical.allowed(&query.filter)?;
         let search = Branch {
             reading: &reading,
             allowed: allowed.as_deref(),
@@ -184,7 +179,7 @@ impl Index {
             self.rerank(reranker, &query.text, &mut scored)?;
         }
         let elsewhere = asked.as_ref().and_then(|asked| asked.elsewhere);
-        let mut fit = Fit::new(query, &reading, elsewhere, &self.lexical).map_err(lexical_error)?;
+        let mut fit = Fit::new(query, &reading, elsewhere, &self.lexical)?;
         fit.is_elsewhere = named == Some(Named::Elsewhere);
         self.hits(query, &reading, &fit, &scored)
     }
@@ -195,8 +190,21 @@ impl Index {
         search: &Branch<'_>,
         hidden: &[Ordinal],
     ) -> Result<(Ranking, Nearest), SearchError> {
-        let by_words = || self.lexical_branch(search);
-        let by_vector = || self.vector_branch(search);
+        let by_words = || match search.fusion {
+            Fusion::Vector => Ok(Ranking::new()),
+            _ => {
+                let words = &search.reading.words;
+                self.lexical.search(words, search.allowed, search.depth)
+            }
+        };
+        let by_vector = || -> Result<Nearest, SearchError> {
+            let Some(vector) = self.query_vector(search)? else {
+                return Ok(Nearest::default());
+            };
+            let (chunks, allowed) = (&self.lexical, search.allowed);
+            let nearest = self.rows.nearest(chunks, &vector, allowed, search.depth);
+            Ok((Some(vector), nearest))
+        };
         let (bm25, near) = if self.held.manifest.chunks < BRANCHES_APART_FROM {
             (by_words(), by_vector())
         } else {
@@ -216,24 +224,24 @@ impl Index {
         reading: &Reading,
         allowed: Option<&[Ordinal]>,
     ) -> Result<Option<questions::Asked<'_>>, SearchError> {
-        let compares = !query.without.contains(&Part::Questions) && query.filter.causes.is_empty();
-        let Some(questions) = self.questions.as_ref().filter(|_| compares) else {
+        let has_subject = !query.filter.causes.is_empty();
+        let Some(questions) = self.questions.as_ref().filter(|_| !has_subject) else {
             return Ok(None);
         };
         let page = |&chunk: &Ordinal| self.lexical.page(chunk);
         let pages = allowed.map(|all| all.iter().filter_map(page).collect::<HashSet<u64>>());
         let features = reading.features();
         let asked = questions.ask(&features, reading.own.len(), pages.as_ref(), &self.lexical);
-        asked.map(Some).map_err(lexical_error)
+        Ok(Some(asked?))
     }
 
-    /// Interpretations of `query` beyond its words.
-    pub fn remarks(&self, query: &Query<'_>) -> Vec<Remark> {
-        self.read(query).remarks
+    /// Misspelt words of `query`.
+    pub fn corrections(&self, query: &Query<'_>) -> Vec<Correction> {
+        self.read(query).corrections
     }
 
     pub(super) fn read(&self, query: &Query<'_>) -> Reading {
-        query::read(&query.text, &query.without, &self.glossary, &self.lexical)
+        query::read(&query.text, &self.glossary, &self.lexical)
     }
 
     /// A chunk; for the id of a section, its chunk with this section first. `None` if this generation has neither.
@@ -247,12 +255,6 @@ impl Index {
         let chunks = guarded(|| self.lexical.chunks_of(document), failed).ok()?;
         let mut chunks = chunks.into_iter();
         chunks.find_map(|chunk| self.lexical.chunk(chunk).ok()?.led_by(id))
-    }
-
-    /// Paths of all documents with text.
-    pub(crate) fn documents(&self) -> BTreeSet<String> {
-        let documents = self.held.documents();
-        documents.map_or_else(|_| BTreeSet::new(), |all| all.into_keys().collect())
     }
 
     /// Name of the generation: another one may answer otherwise.
@@ -278,25 +280,6 @@ impl Index {
         }
     }
 
-    fn lexical_branch(&self, asked: &Branch<'_>) -> Result<Ranking, SearchError> {
-        if asked.fusion == Fusion::Vector {
-            return Ok(Vec::new());
-        }
-        let words = &asked.reading.words;
-        let found = self.lexical.search(words, asked.allowed, asked.depth);
-        found.map_err(lexical_error)
-    }
-
-    /// The vector of the query and the chunks nearest to it.
-    fn vector_branch(&self, asked: &Branch<'_>) -> Result<Nearest, SearchError> {
-        let Some(vector) = self.query_vector(asked)? else {
-            return Ok(Nearest::default());
-        };
-        let (chunks, allowed) = (&self.lexical, asked.allowed);
-        let nearest = self.rows.nearest(chunks, &vector, allowed, asked.depth);
-        Ok((Some(vector), nearest))
-    }
-
     /// `None` if no vector is needed or the embedder knows no word of the query.
     fn query_vector(&self, asked: &Branch<'_>) -> Result<Option<Vec<f32>>, SearchError> {
         if asked.fusion == Fusion::Bm25 {
@@ -310,7 +293,7 @@ impl Index {
                 text.push_str(name);
             }
         }
-        let vector = self.models.embedder.embed_query_for(&text, asked.remote)?;
+        let vector = self.models.embedder.embed_query(&text, asked.remote)?;
         Ok(vector.iter().any(|&value| value != 0.0).then_some(vector))
     }
 
@@ -323,7 +306,7 @@ impl Index {
     ) -> Result<Vec<Scored>, SearchError> {
         candidates.retain(|c| c.fused > 0.0);
         let chunks: Vec<Ordinal> = candidates.iter().map(|c| c.ordinal).collect();
-        let ids = self.lexical.ids(&chunks).map_err(lexical_error)?;
+        let ids = self.lexical.ids(&chunks)?;
         let reach = query.prior.map_or(0.0, |_| reach(&candidates));
         let prior = |id: &str| match query.prior.map_or(0.0, |prior| prior(id)) {
             prior if prior.is_finite() => reach * prior.clamp(-1.0, 1.0),
@@ -376,7 +359,7 @@ impl Index {
         let depth = reranker.depth.min(scored.len());
         let mut texts = Vec::with_capacity(depth);
         for hit in &scored[..depth] {
-            let chunk = self.read_chunk(hit.candidate.ordinal)?;
+            let chunk = self.lexical.chunk(hit.candidate.ordinal)?;
             texts.push(context::embedded_text(&chunk));
         }
         let top = scored.iter().map(|hit| hit.score).fold(0.0, f32::max);
@@ -387,11 +370,6 @@ impl Index {
         scored.sort_by(Scored::compare);
         Ok(())
     }
-
-    pub(super) fn read_chunk(&self, ordinal: Ordinal) -> Result<Chunk, SearchError> {
-        let (chunk, ordinal) = (self.lexical.chunk(ordinal), ordinal.0);
-        chunk.map_err(|reason| SearchError::Chunk { ordinal, reason })
-    }
 }
 
 /// The boost of pages about an engine, by the engine that the query names or seems to be about. Pages about any engine have none.
@@ -400,8 +378,8 @@ fn engine_boost(
     named: Option<Named>,
     asked: Option<&questions::Asked<'_>>,
 ) -> impl Fn(Engine) -> f32 {
-    let guesses = query.filter.engine.is_none() && !query.without.contains(&Part::Engine);
-    let leaning = asked.filter(|_| guesses).map_or(0.0, |asked| asked.leaning);
+    let asked = asked.filter(|_| query.filter.engine.is_none());
+    let leaning = asked.map_or(0.0, |asked| asked.leaning);
     move |engine| match (engine, named) {
         (Engine::Any, _) => 0.0,
         (engine, Some(Named::Engine(named))) if engine == named => ENGINE,
@@ -422,10 +400,4 @@ struct Branch<'a> {
     fusion: Fusion,
     depth: usize,
     remote: Remote<'a>,
-}
-
-pub(super) fn lexical_error(error: tantivy::TantivyError) -> SearchError {
-    SearchError::Lexical {
-        reason: error.to_string(),
-    }
 }

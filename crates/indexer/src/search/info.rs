@@ -1,6 +1,7 @@
 //! Content and origin of an index. Needs no embedder, so it works even if the model is the problem.
 
 use std::collections::BTreeMap;
+use std::fs;
 use std::path::Path;
 
 use serde::Serialize;
@@ -8,7 +9,6 @@ use serde::Serialize;
 use crate::error::OpenError;
 use crate::model::Kind;
 use crate::store::FORMAT;
-use crate::store::files::folder_bytes;
 use crate::store::generation::{self, Held};
 use crate::store::lexical::Lexical;
 use crate::store::manifest::Manifest;
@@ -36,7 +36,8 @@ pub struct Info {
 /// If there is no index, or it is damaged or has another format.
 pub fn info(folder: &Path) -> Result<Info, OpenError> {
     let held = generation::hold(folder, true)?;
-    Ok(Info::of(&held, &held.lexical()?))
+    let lexical = held.guarded(|| Lexical::open(&held.searcher, held.manifest.chunks))?;
+    Ok(Info::of(&held, &lexical))
 }
 
 impl Info {
@@ -65,4 +66,13 @@ impl Info {
             bytes: folder_bytes(&held.folder),
         }
     }
+}
+
+fn folder_bytes(folder: &Path) -> u64 {
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    let bytes = entries.map(|entry| match entry.metadata() {
+        Ok(about) if about.is_dir() => folder_bytes(&entry.path()),
+        about => about.map_or(0, |about| about.len()),
+    });
+    bytes.sum()
 }

@@ -15,7 +15,7 @@ mod scored;
 mod session;
 mod thin;
 
-pub use excerpt::{Excerpt, Room};
+pub use excerpt::Room;
 pub use explain::Explanation;
 pub use index::Index;
 pub use info::{Info, info};

@@ -6,9 +6,8 @@ use std::sync::{Arc, OnceLock};
 use rayon::prelude::*;
 
 use super::graphs::Graphs;
-use crate::store::best::{Best, Scored};
 use crate::store::graph::Graph;
-use crate::store::lexical::Lexical;
+use crate::store::lexical::{Lexical, Ranking, best};
 use crate::store::manifest::Ordinal;
 use crate::store::vectors::{Quantized, Vectors};
 
@@ -24,6 +23,8 @@ const RESCORE: usize = 50;
 type Row = (u32, Ordinal);
 
 pub(crate) struct Rows {
+    /// Name of the file of vectors.
+    file: String,
     vectors: Arc<Vectors>,
     /// Sorted; read at the first search by vector.
     live: OnceLock<Vec<Row>>,
@@ -31,8 +32,9 @@ pub(crate) struct Rows {
 }
 
 impl Rows {
-    pub(crate) fn new(vectors: Arc<Vectors>, graphs: Arc<Graphs>) -> Rows {
+    pub(crate) fn new(file: String, vectors: Arc<Vectors>, graphs: Arc<Graphs>) -> Rows {
         Rows {
+            file,
             vectors,
             live: OnceLock::new(),
             graphs,
@@ -68,9 +70,9 @@ impl Rows {
         query: &[f32],
         allowed: Option<&[Ordinal]>,
         limit: usize,
-    ) -> Vec<(Ordinal, f32)> {
+    ) -> Ranking {
         if limit == 0 {
-            return Vec::new();
+            return Ranking::new();
         }
         let quantized = Quantized::new(query);
         let depth = limit + RESCORE;
@@ -78,7 +80,7 @@ impl Rows {
             None => Cow::Borrowed(self.live(chunks)),
             Some(allowed) => Cow::Owned(self.rows_of(chunks, allowed)),
         };
-        let found = match self.graphs.over(rows.len()) {
+        let found = match self.graphs.over(&self.file, rows.len()) {
             None => self.scan(&rows, &quantized, depth),
             Some(graph) => {
                 let mut found = self.by_graph(&graph, &rows, &quantized, depth);
@@ -89,10 +91,7 @@ impl Rows {
         };
         let scored = found.into_iter();
         let scored = scored.map(|(row, chunk)| (chunk, self.vectors.cosine(row as usize, query)));
-        let mut scored: Vec<(Ordinal, f32)> = scored.collect();
-        scored.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
-        scored.truncate(limit);
-        scored
+        best(scored.collect(), limit)
     }
 
     /// The chunks and their rows, sorted by row.
@@ -118,21 +117,17 @@ impl Rows {
 
     /// The `depth` best rows by their coarse cosine.
     fn scan(&self, rows: &[Row], query: &Quantized, depth: usize) -> Vec<Row> {
-        let scan = |rows: &[Row]| {
-            let mut best = Best::new(depth);
-            for &(row, chunk) in rows {
-                let score = self.vectors.coarse_cosine(row as usize, query);
-                best.offer(Scored(score, (row, chunk)));
-            }
-            best
-        };
-        let best = if rows.len() < 2 * ROWS_PER_TASK {
-            scan(rows)
+        let score = |row: &Row| (*row, self.vectors.coarse_cosine(row.0 as usize, query));
+        let scored = if rows.len() < 2 * ROWS_PER_TASK {
+            rows.iter().map(score).collect()
         } else {
-            let parts = rows.par_chunks(ROWS_PER_TASK).map(scan);
-            parts.reduce(|| Best::new(depth), Best::merge)
+            let rows = rows.par_iter().with_min_len(ROWS_PER_TASK);
+            rows.map(score).collect()
         };
-        best.into_keys().collect()
+        best(scored, depth)
+            .into_iter()
+            .map(|(row, _)| row)
+            .collect()
     }
 }
 

@@ -3,7 +3,7 @@
 use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;
 
-/// A score and its key; among equal scores the smaller key is better, so that results do not depend on how the work was split.
+/// A score and its key; among equal scores the smaller key is better.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Scored<K>(pub(crate) f32, pub(crate) K);
 
@@ -48,13 +48,6 @@ impl<K: Ord> Best<K> {
     pub(crate) fn bound(&self) -> Option<f32> {
         let full = self.heap.len() >= self.depth;
         self.heap.peek().filter(|_| full).map(|worst| worst.0.0)
-    }
-
-    pub(crate) fn merge(mut self, other: Self) -> Self {
-        for Reverse(scored) in other.heap {
-            self.offer(scored);
-        }
-        self
     }
 
     /// In no particular order.

@@ -1,11 +1,10 @@
-//! The entries of the index and their writer.
+//! The entries of the index and their writer: an entry per chunk and per question, and one each for the lists of documents and glossary.
 
 use std::path::Path;
 
-use tantivy::indexer::{IndexWriterOptions, PreparedCommit};
+use tantivy::indexer::IndexWriterOptions;
 use tantivy::schema::{
-    FAST, Field, IndexRecordOption, STORED, STRING, Schema, SchemaBuilder, TextFieldIndexing,
-    TextOptions,
+    FAST, Field, IndexRecordOption, STORED, STRING, Schema, TextFieldIndexing, TextOptions,
 };
 use tantivy::{Index, IndexSettings, IndexWriter, TantivyDocument, TantivyError, Term};
 
@@ -17,89 +16,31 @@ use crate::model::{Chunk, Engine};
 const UPDATE_ARENA: usize = 16_000_000;
 const BUILD_ARENA: usize = 200_000_000;
 
-#[derive(Clone, Copy)]
-pub(crate) struct Fields {
-    pub(crate) id: Field,
-    pub(crate) document: Field,
-    pub(crate) facet: Field,
-    pub(crate) body: Field,
-    pub(crate) pairs: Field,
-    pub(crate) questions: Field,
-    pub(crate) row: Field,
-    pub(crate) page: Field,
-    pub(crate) chunk: Field,
-}
+/// Fields of a chunk, in the order of the schema; [`QUESTIONS`] has the words of the questions that its document answers.
+pub(crate) const ID: Field = Field::from_field_id(0);
+pub(crate) const DOCUMENT: Field = Field::from_field_id(1);
+pub(crate) const FACET: Field = Field::from_field_id(2);
+pub(crate) const BODY: Field = Field::from_field_id(3);
+pub(crate) const PAIRS: Field = Field::from_field_id(4);
+pub(crate) const QUESTIONS: Field = Field::from_field_id(5);
+const ROW: Field = Field::from_field_id(6);
+const PAGE: Field = Field::from_field_id(7);
+/// The chunk or the list itself, in postcard.
+pub(crate) const DATA: Field = Field::from_field_id(8);
 
-impl Fields {
-    pub(crate) fn find(schema: &Schema) -> tantivy::Result<Fields> {
-        Ok(Fields {
-            id: schema.get_field("id")?,
-            document: schema.get_field("document")?,
-            facet: schema.get_field("facet")?,
-            body: schema.get_field("body")?,
-            pairs: schema.get_field("pairs")?,
-            questions: schema.get_field("questions")?,
-            row: schema.get_field("row")?,
-            page: schema.get_field("page")?,
-            chunk: schema.get_field("chunk")?,
-        })
-    }
-}
+/// Fields of a question: path and number of chunks of its document, its features and their number, and whether it is about Spark.
+const ASKED: Field = Field::from_field_id(9);
+pub(crate) const FEATURES: Field = Field::from_field_id(10);
+const NUMBERS: [Field; 3] = [
+    Field::from_field_id(11),
+    Field::from_field_id(12),
+    Field::from_field_id(13),
+];
 
-#[derive(Clone, Copy)]
-pub(crate) struct QuestionFields {
-    pub(crate) document: Field,
-    pub(crate) features: Field,
-    numbers: [Field; 3],
-}
+/// Field of a list: its name.
+const LIST: Field = Field::from_field_id(14);
 
-/// Path of the document of an entry.
-pub(crate) const ASKED: &str = "asked";
-
-/// Numbers of an entry: chunks of its document, features, and whether it is about Spark.
-pub(crate) const COUNT: &str = "count";
-pub(crate) const FEATURES: &str = "number";
-pub(crate) const SPARK: &str = "spark";
-const NUMBERS: [&str; 3] = [COUNT, FEATURES, SPARK];
-
-fn add_fields(schema: &mut SchemaBuilder) {
-    schema.add_text_field(ASKED, STRING | FAST);
-    schema.add_text_field("features", terms_option());
-    for number in NUMBERS {
-        schema.add_u64_field(number, FAST);
-    }
-}
-
-impl QuestionFields {
-    pub(crate) fn find(schema: &Schema) -> tantivy::Result<QuestionFields> {
-        let [count, features, spark] = NUMBERS.map(|name| schema.get_field(name));
-        Ok(QuestionFields {
-            document: schema.get_field(ASKED)?,
-            features: schema.get_field("features")?,
-            numbers: [count?, features?, spark?],
-        })
-    }
-
-    fn entry(
-        &self,
-        document: &str,
-        engine: Engine,
-        chunks: usize,
-        features: &[String],
-    ) -> TantivyDocument {
-        let mut entry = TantivyDocument::new();
-        entry.add_text(self.document, document);
-        entry.add_text(self.features, features.join(" "));
-        let is_spark = u64::from(engine == Engine::Spark);
-        let numbers = [chunks as u64, features.len() as u64, is_spark];
-        for (field, number) in self.numbers.into_iter().zip(numbers) {
-            entry.add_u64(field, number);
-        }
-        entry
-    }
-}
-
-fn schema() -> Schema {
+pub(crate) fn schema() -> Schema {
     let mut schema = Schema::builder();
     schema.add_text_field("id", STRING | FAST);
     schema.add_text_field("document", STRING);
@@ -109,18 +50,29 @@ fn schema() -> Schema {
     }
     schema.add_u64_field("row", FAST);
     schema.add_u64_field("page", FAST);
-    schema.add_bytes_field("chunk", STORED);
-    add_fields(&mut schema);
+    schema.add_bytes_field("data", STORED);
+    schema.add_text_field("asked", STRING | FAST);
+    schema.add_text_field("features", terms_option());
+    for number in ["count", "number", "spark"] {
+        schema.add_u64_field(number, FAST);
+    }
+    schema.add_text_field("list", STRING | FAST);
     schema.build()
+}
+
+/// A text of terms with spaces between them.
+fn terms_option() -> TextOptions {
+    let terms = TextFieldIndexing::default()
+        .set_tokenizer("whitespace")
+        .set_index_option(IndexRecordOption::WithFreqs);
+    TextOptions::default().set_indexing_options(terms.set_fieldnorms(true))
 }
 
 /// Number of the document at `path`.
 pub(crate) fn page(path: &str) -> u64 {
     let hash = blake3::hash(path.as_bytes());
-    hash.as_bytes()
-        .first_chunk()
-        .copied()
-        .map_or(0, u64::from_le_bytes)
+    let first = hash.as_bytes().first_chunk().copied();
+    first.map_or(0, u64::from_le_bytes)
 }
 
 pub(crate) struct Entry<'a> {
@@ -133,103 +85,120 @@ pub(crate) struct Entry<'a> {
     pub(crate) questions: &'a str,
 }
 
-/// A text of terms with spaces between them.
-fn terms_option() -> TextOptions {
-    let terms = TextFieldIndexing::default()
-        .set_tokenizer("whitespace")
-        .set_index_option(IndexRecordOption::WithFreqs);
-    TextOptions::default().set_indexing_options(terms.set_fieldnorms(true))
-}
+pub(crate) struct EntryWriter(IndexWriter);
 
-/// One thread to write and one to merge; more would only wait.
-fn writer(index: &Index, arena: usize) -> tantivy::Result<IndexWriter> {
-    let options = IndexWriterOptions::builder()
-        .memory_budget_per_thread(arena)
-        .num_worker_threads(1)
-        .num_merge_threads(1);
-    index.writer_with_options(options.build())
-}
-
-pub(crate) struct LexicalWriter {
-    writer: IndexWriter,
-    fields: Fields,
-    questions: QuestionFields,
-}
-
-impl LexicalWriter {
-    /// A new, empty index in `folder`.
-    pub(crate) fn create(folder: &Path) -> tantivy::Result<LexicalWriter> {
-        let folder = Folder::open(folder)?;
-        let index = Index::create(folder, schema(), IndexSettings::default())?;
-        LexicalWriter::of(&index, BUILD_ARENA)
-    }
-
-    /// Continues an index; with `anew`, the next commit removes everything that is there.
-    pub(crate) fn resume(index: &Index, anew: bool) -> tantivy::Result<LexicalWriter> {
-        let arena = if anew { BUILD_ARENA } else { UPDATE_ARENA };
-        let writer = LexicalWriter::of(index, arena)?;
+impl EntryWriter {
+    /// Continues `index`, or creates a new one in `folder`. With `anew`, the next commit removes everything that is there.
+    pub(crate) fn open(
+        index: Option<&Index>,
+        folder: &Path,
+        anew: bool,
+    ) -> tantivy::Result<EntryWriter> {
+        let is_build = index.is_none() || anew;
+        let arena = if is_build { BUILD_ARENA } else { UPDATE_ARENA };
+        // One thread to write and one to merge; more would only wait.
+        let options = IndexWriterOptions::builder()
+            .memory_budget_per_thread(arena)
+            .num_worker_threads(1)
+            .num_merge_threads(1)
+            .build();
+        let writer: IndexWriter = match index {
+            Some(index) => index.writer_with_options(options)?,
+            None => Index::create(Folder::open(folder)?, schema(), IndexSettings::default())?
+                .writer_with_options(options)?,
+        };
         if anew {
-            writer.writer.delete_all_documents()?;
+            writer.delete_all_documents()?;
         }
-        Ok(writer)
-    }
-
-    fn of(index: &Index, arena: usize) -> tantivy::Result<LexicalWriter> {
-        Ok(LexicalWriter {
-            fields: Fields::find(&index.schema())?,
-            questions: QuestionFields::find(&index.schema())?,
-            writer: writer(index, arena)?,
-        })
+        Ok(EntryWriter(writer))
     }
 
     /// Removes the chunks and questions of a document.
-    pub(crate) fn remove(&mut self, document: &str) {
-        for field in [self.fields.document, self.questions.document] {
-            self.writer
-                .delete_term(Term::from_field_text(field, document));
+    pub(crate) fn remove(&self, document: &str) {
+        for field in [DOCUMENT, ASKED] {
+            self.0.delete_term(Term::from_field_text(field, document));
         }
     }
 
-    pub(crate) fn add(&mut self, entry: Entry<'_>) -> tantivy::Result<()> {
+    pub(crate) fn add(&self, entry: Entry<'_>) -> tantivy::Result<()> {
         let Entry { chunk, row, .. } = entry;
         let mut document = TantivyDocument::new();
-        document.add_text(self.fields.id, &chunk.id);
-        document.add_text(self.fields.document, &chunk.document);
+        document.add_text(ID, &chunk.id);
+        document.add_text(DOCUMENT, &chunk.document);
         for facet in facets::names(chunk) {
-            document.add_text(self.fields.facet, facet);
+            document.add_text(FACET, facet);
         }
-        document.add_text(self.fields.body, entry.terms.join(" "));
-        document.add_text(self.fields.pairs, entry.pairs.join(" "));
+        document.add_text(BODY, entry.terms.join(" "));
+        document.add_text(PAIRS, entry.pairs.join(" "));
         if !entry.questions.is_empty() {
-            document.add_text(self.fields.questions, entry.questions);
+            document.add_text(QUESTIONS, entry.questions);
         }
-        document.add_u64(self.fields.row, row.into());
-        document.add_u64(self.fields.page, page(&chunk.document));
-        let record = postcard::to_stdvec(chunk);
-        let record = record.map_err(|error| TantivyError::InternalError(error.to_string()))?;
-        document.add_bytes(self.fields.chunk, &record);
-        self.writer.add_document(document)?;
-        Ok(())
+        document.add_u64(ROW, row.into());
+        document.add_u64(PAGE, page(&chunk.document));
+        document.add_bytes(DATA, &bytes(chunk)?);
+        self.0.add_document(document).map(drop)
     }
 
     /// Adds a question of `document`; `features` has its features without repeats, `chunks` is the number of chunks that may answer it.
     pub(crate) fn ask(
-        &mut self,
+        &self,
         document: &str,
         engine: Engine,
         chunks: usize,
         features: &[String],
     ) -> tantivy::Result<()> {
-        let entry = self.questions.entry(document, engine, chunks, features);
-        self.writer.add_document(entry)?;
-        Ok(())
+        let mut entry = TantivyDocument::new();
+        entry.add_text(ASKED, document);
+        entry.add_text(FEATURES, features.join(" "));
+        let is_spark = u64::from(engine == Engine::Spark);
+        let numbers = [chunks as u64, features.len() as u64, is_spark];
+        for (field, number) in NUMBERS.into_iter().zip(numbers) {
+            entry.add_u64(field, number);
+        }
+        self.0.add_document(entry).map(drop)
+    }
+
+    /// Replaces a list.
+    pub(crate) fn list<T: serde::Serialize>(&self, name: &str, list: &T) -> tantivy::Result<()> {
+        self.0.delete_term(Term::from_field_text(LIST, name));
+        let mut entry = TantivyDocument::new();
+        // Columns with a value for every entry are read in less time.
+        entry.add_text(ID, "");
+        entry.add_u64(ROW, 0);
+        entry.add_u64(PAGE, 0);
+        entry.add_text(LIST, name);
+        entry.add_bytes(DATA, &bytes(list)?);
+        self.0.add_document(entry).map(drop)
     }
 
     /// Commits the pending entries with `payload`, and waits for the disk.
     pub(crate) fn finish(mut self, payload: &str) -> tantivy::Result<()> {
-        let mut commit: PreparedCommit<'_> = self.writer.prepare_commit()?;
+        let mut commit = self.0.prepare_commit()?;
         commit.set_payload(payload);
         commit.commit()?;
-        self.writer.wait_merging_threads()
+        self.0.wait_merging_threads()
+    }
+}
+
+fn bytes<T: serde::Serialize>(value: &T) -> tantivy::Result<Vec<u8>> {
+    postcard::to_stdvec(value).map_err(|error| TantivyError::InternalError(error.to_string()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn fields_have_their_place_in_the_schema() {
+        let schema = schema();
+        let names = [ID, DOCUMENT, FACET, BODY, PAIRS, QUESTIONS, ROW, PAGE, DATA];
+        let names = names
+            .into_iter()
+            .chain([ASKED, FEATURES])
+            .chain(NUMBERS)
+            .chain([LIST]);
+        let names: Vec<&str> = names.map(|field| schema.get_field_name(field)).collect();
+        let expected = "id document facet body pairs questions row page data asked features count number spark list";
+        assert_eq!(names.join(" "), expected);
     }
 }

@@ -4,15 +4,14 @@ use report::Language;
 
 use crate::model::{Chunk, Engine, Filter, Kind, Section};
 
-/// `name:value` for every facet of a chunk. A cause is listed under its group as well; the default engine is not listed.
+/// `name:value` for every facet of a chunk. A cause is listed under its group as well.
 pub(crate) fn names(chunk: &Chunk) -> Vec<String> {
     let mut out = vec![
         CHUNK.to_owned(),
         facet("kind", chunk.kind.as_str()),
         facet(LANGUAGE, chunk.language.code()),
+        facet(ENGINE, chunk.engine.as_str()),
     ];
-    let engine = Some(chunk.engine).filter(|&engine| engine != Engine::default());
-    out.extend(engine.map(engine_facet));
     out.extend(chunk.problem_type.iter().map(|p| facet("problem_type", p)));
     out.extend(chunk.section.map(|s| facet("section", s.as_str())));
     out.extend(chunk.steps.iter().map(|s| facet("step", s)));
@@ -40,7 +39,7 @@ impl<'a> Facets<'a> {
     }
 
     pub(crate) fn engine(&self) -> Engine {
-        let named = self.values("engine").find_map(Engine::parse);
+        let named = self.values(ENGINE).find_map(Engine::parse);
         named.unwrap_or_default()
     }
 
@@ -64,6 +63,7 @@ impl<'a> Facets<'a> {
 }
 
 const LANGUAGE: &str = "language";
+const ENGINE: &str = "engine";
 
 /// A facet of every chunk, which questions don't have.
 pub(crate) const CHUNK: &str = "is:chunk";
@@ -72,25 +72,13 @@ pub(crate) fn facet(name: &str, value: &str) -> String {
     format!("{name}:{value}")
 }
 
-fn engine_facet(engine: Engine) -> String {
-    facet("engine", engine.as_str())
-}
-
-/// Facets that exclude a chunk: other engines.
-pub(crate) fn excluded(filter: &Filter) -> Vec<String> {
-    let other = |engine: &Engine| filter.engine.is_some_and(|wanted| !engine.serves(wanted));
-    Engine::ALL
-        .into_iter()
-        .filter(other)
-        .map(engine_facet)
-        .collect()
-}
-
 /// One list of facet values per facet in the filter.
 pub(crate) fn filter_groups(filter: &Filter) -> Vec<Vec<String>> {
     let named = |name: &str, values: &mut dyn Iterator<Item = &str>| -> Vec<String> {
         values.map(|value| facet(name, value)).collect()
     };
+    let serves = |engine: &Engine| filter.engine.is_some_and(|wanted| engine.serves(wanted));
+    let engines = Engine::ALL.iter().filter(|engine| serves(engine));
     let groups = [
         named("kind", &mut filter.kinds.iter().map(|k| k.as_str())),
         named(
@@ -101,17 +89,7 @@ pub(crate) fn filter_groups(filter: &Filter) -> Vec<Vec<String>> {
         named("section", &mut filter.sections.iter().map(|s| s.as_str())),
         named(LANGUAGE, &mut filter.languages.iter().map(|l| l.code())),
         named("step", &mut filter.steps.iter().map(|s| &**s)),
+        named(ENGINE, &mut engines.map(|e| e.as_str())),
     ];
-    let mut groups: Vec<Vec<String>> = groups.into_iter().filter(|g| !g.is_empty()).collect();
-    // Without a facet, a chunk is about the default engine.
-    if let Some(wanted) = filter
-        .engine
-        .filter(|wanted| !Engine::default().serves(*wanted))
-    {
-        let serving = Engine::ALL
-            .into_iter()
-            .filter(|engine| engine.serves(wanted));
-        groups.push(serving.map(engine_facet).collect());
-    }
-    groups
+    groups.into_iter().filter(|g| !g.is_empty()).collect()
 }

@@ -1,8 +1,11 @@
-//! Durable writes: under a new name, synced, renamed. The files of a commit are synced together.
+//! Durable writes: under a new name, synced, renamed. The files of a commit are synced together. And reads of files that other programs may
+//! write.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
+
+use rayon::prelude::*;
 
 use crate::error::BuildError;
 
@@ -22,30 +25,18 @@ pub(crate) fn read_error(path: &Path) -> impl Fn(io::Error) -> BuildError + '_ {
     }
 }
 
-/// Files synced in parallel; a batch costs little more than one file.
-const SYNCED_AT_ONCE: usize = 16;
-
 /// Waits until all of these files are on disk.
 pub(crate) fn sync_all(paths: &[PathBuf]) -> io::Result<()> {
-    for batch in paths.chunks(SYNCED_AT_ONCE) {
-        std::thread::scope(|scope| {
-            let waits = batch.iter().map(|path| scope.spawn(|| sync(path)));
-            let waits: Vec<_> = waits.collect();
-            let failed = |_| Err(io::Error::other("a thread that synced a file failed"));
-            let ends = waits.into_iter().map(|wait| wait.join());
-            let mut ends = ends.map(|end| end.unwrap_or_else(failed));
-            ends.try_for_each(|end| end)
-        })?;
-    }
-    Ok(())
+    paths.par_iter().try_for_each(|path| sync(path))
 }
 
 fn sync(path: &Path) -> io::Result<()> {
     OpenOptions::new().append(true).open(path)?.sync_data()
 }
 
-/// Opens a file of the index. A link, or something that would block like a pipe, is refused.
-pub(crate) fn open_regular(path: &Path) -> io::Result<File> {
+/// Opens a file that another program may have replaced. A link, or something that would block like a pipe, is refused.
+/// Returns its size as well.
+pub(crate) fn open_regular(path: &Path) -> io::Result<(File, u64)> {
     let mut options = OpenOptions::new();
     options.read(true);
     #[cfg(unix)]
@@ -56,17 +47,33 @@ pub(crate) fn open_regular(path: &Path) -> io::Result<File> {
         options.custom_flags(flags.bits().cast_signed());
     }
     let file = options.open(path)?;
-    match file.metadata()?.is_file() {
-        true => Ok(file),
+    let about = file.metadata()?;
+    match about.is_file() {
+        true => Ok((file, about.len())),
         false => Err(io::Error::other("it is not a regular file")),
     }
 }
 
-/// Reads a file of the index, as [`open_regular`] opens it.
-pub(crate) fn read_regular(path: &Path) -> io::Result<Vec<u8>> {
-    let mut bytes = Vec::new();
-    open_regular(path)?.read_to_end(&mut bytes)?;
+/// Bytes of a file, at most: a playbook has a few kilobytes, a collection of judgments a megabyte.
+const MAX_BYTES: u64 = 16 << 20;
+
+/// Reads a file as [`open_regular`] opens it, in as few system calls as possible: with thousands of documents they take most of an update's
+/// time.
+pub(crate) fn read(path: &Path) -> io::Result<Vec<u8>> {
+    let (file, size) = open_regular(path)?;
+    if size > MAX_BYTES {
+        let reason = format!("it has {size} bytes; at most {MAX_BYTES} are read");
+        return Err(io::Error::other(reason));
+    }
+    let mut bytes = Vec::with_capacity(size as usize);
+    // The limit saves the call that would only find the end.
+    file.take(size).read_to_end(&mut bytes)?;
     Ok(bytes)
+}
+
+/// As [`read`], for UTF-8.
+pub(crate) fn read_text(path: &Path) -> io::Result<String> {
+    String::from_utf8(read(path)?).map_err(|_| io::Error::other("it is not UTF-8"))
 }
 
 /// Replaces a file atomically: readers see the old content or the new, never a part.
@@ -87,12 +94,16 @@ pub(crate) fn sync_folder(folder: &Path) -> io::Result<()> {
     }
 }
 
-pub(crate) fn folder_bytes(folder: &Path) -> u64 {
-    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
-    let bytes = entries.map(|entry| match entry.file_type() {
-        Ok(kind) if kind.is_dir() => folder_bytes(&entry.path()),
-        Ok(_) => entry.metadata().map_or(0, |meta| meta.len()),
-        Err(_) => 0,
-    });
-    bytes.sum()
+/// Files, links and pipes of a folder, and whether each is a regular file.
+pub(crate) fn names(folder: &Path) -> io::Result<Vec<(String, bool)>> {
+    let mut out = Vec::new();
+    for entry in fs::read_dir(folder)? {
+        let entry = entry?;
+        let kind = entry.file_type()?;
+        if !kind.is_dir() {
+            let name = entry.file_name().to_string_lossy().into_owned();
+            out.push((name, kind.is_file()));
+        }
+    }
+    Ok(out)
 }

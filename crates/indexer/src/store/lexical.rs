@@ -7,20 +7,20 @@ pub(super) mod columns;
 
 use std::collections::BTreeMap;
 
-use tantivy::collector::{Count, DocSetCollector};
+use serde::de::DeserializeOwned;
+use tantivy::collector::DocSetCollector;
 use tantivy::query::{Bm25StatisticsProvider, Bm25Weight, BooleanQuery, Occur, Query, TermQuery};
 use tantivy::schema::{Field, IndexRecordOption, Value};
 use tantivy::{
-    DocId, Index, IndexReader, InvertedIndexReader, ReloadPolicy, Searcher, SegmentReader,
-    TantivyDocument, Term,
+    DocId, InvertedIndexReader, Searcher, SegmentReader, TantivyDocument, TantivyError, Term,
 };
 
-use super::entries::Fields;
-use super::facets::{CHUNK, Facets, excluded, facet, filter_groups};
+use super::entries::{BODY, DATA, DOCUMENT, FACET, ID, PAIRS, QUESTIONS};
+use super::facets::{CHUNK, Facets, facet, filter_groups};
 use super::manifest::Ordinal;
 use crate::model::{Chunk, Filter, Kind};
 
-use columns::{Columns, numbers};
+use columns::{Columns, names, numbers};
 
 /// Weight of a pair of adjacent words relative to a word, which it mostly repeats. Chosen on the training queries of a public
 /// collection, where .15 to .25 do equally well.
@@ -39,16 +39,43 @@ pub(crate) struct Words {
     pub(crate) question_weight: f32,
 }
 
-/// A term to look for, and how much it counts.
-struct Clause {
-    term: Term,
-    weight: f32,
+/// Chunks with their scores, best first.
+pub(crate) type Ranking = Vec<(Ordinal, f32)>;
+
+/// The best `limit` of `found`, best first; of equal scores the smaller key, so that results do not depend on how the work was split.
+pub(crate) fn best<K: Ord>(mut found: Vec<(K, f32)>, limit: usize) -> Vec<(K, f32)> {
+    let order = |(a, p): &(K, f32), (b, q): &(K, f32)| q.total_cmp(p).then_with(|| a.cmp(b));
+    if found.len() > limit {
+        found.select_nth_unstable_by(limit, order);
+        found.truncate(limit);
+    }
+    found.sort_unstable_by(order);
+    found
 }
 
-pub(crate) fn searcher(index: &Index) -> tantivy::Result<Searcher> {
-    let reader = index.reader_builder().reload_policy(ReloadPolicy::Manual);
-    let reader: IndexReader = reader.try_into()?;
-    Ok(reader.searcher())
+/// The stored data of an entry.
+fn data<T: DeserializeOwned>(searcher: &Searcher, entry: Ordinal) -> tantivy::Result<T> {
+    let found = searcher.doc::<TantivyDocument>(entry)?;
+    let data = found.get_first(DATA).and_then(|value| value.as_bytes());
+    let broken = |reason: &dyn ToString| TantivyError::InternalError(reason.to_string());
+    let data = data.ok_or_else(|| broken(&"an entry without data"))?;
+    postcard::from_bytes(data).map_err(|error| broken(&error))
+}
+
+/// The list of this name.
+pub(super) fn list<T: DeserializeOwned>(searcher: &Searcher, name: &str) -> tantivy::Result<T> {
+    for (number, segment) in (0..).zip(searcher.segment_readers()) {
+        let Some(lists) = segment.fast_fields().str("list")? else {
+            continue;
+        };
+        let known = names(&lists)?;
+        for (entry, list) in numbers(lists.ords(), segment) {
+            if known[list as usize] == name {
+                return data(searcher, Ordinal::new(number, entry));
+            }
+        }
+    }
+    Err(TantivyError::InternalError(format!("no list of {name}")))
 }
 
 /// How rare a term in `having` of `all` entries is, as BM25 counts it.
@@ -84,7 +111,6 @@ pub(super) fn each(
 }
 
 pub(crate) struct Lexical {
-    fields: Fields,
     searcher: Searcher,
     /// By segment.
     columns: Vec<Columns>,
@@ -95,14 +121,12 @@ pub(crate) struct Lexical {
 
 impl Lexical {
     pub(crate) fn open(searcher: &Searcher, chunks: usize) -> tantivy::Result<Lexical> {
-        let fields = Fields::find(searcher.schema())?;
         let columns = searcher.segment_readers().iter().map(Columns::open);
         Ok(Lexical {
-            fields,
             columns: columns.collect::<tantivy::Result<_>>()?,
             searcher: searcher.clone(),
             chunks,
-            total: searcher.doc_freq(&Term::from_field_text(fields.facet, CHUNK))?,
+            total: searcher.doc_freq(&Term::from_field_text(FACET, CHUNK))?,
         })
     }
 
@@ -112,25 +136,25 @@ impl Lexical {
     }
 
     fn column(&self, ordinal: Ordinal) -> Option<&Columns> {
-        self.columns.get(ordinal.segment() as usize)
+        self.columns.get(ordinal.segment_ord as usize)
     }
 
     /// Row of the chunk's vector.
     pub(crate) fn row(&self, ordinal: Ordinal) -> Option<usize> {
         let rows = self.column(ordinal)?.rows.as_ref()?;
-        rows.first(ordinal.doc()).map(|row| row as usize)
+        rows.first(ordinal.doc_id).map(|row| row as usize)
     }
 
     /// Number of the chunk's document, as [`super::entries::page`] makes it.
     pub(crate) fn page(&self, ordinal: Ordinal) -> Option<u64> {
-        self.column(ordinal)?.pages.as_ref()?.first(ordinal.doc())
+        self.column(ordinal)?.pages.as_ref()?.first(ordinal.doc_id)
     }
 
     pub(crate) fn facets(&self, ordinal: Ordinal) -> Facets<'_> {
         let facets = self.column(ordinal).and_then(|columns| {
             let all = columns.facets.as_ref()?.ords();
             let name = |number: u64| columns.names.get(number as usize);
-            let names = all.values_for_doc(ordinal.doc()).filter_map(name);
+            let names = all.values_for_doc(ordinal.doc_id).filter_map(name);
             Some(Facets(names.map(String::as_str).collect()))
         });
         facets.unwrap_or_default()
@@ -144,9 +168,9 @@ impl Lexical {
                 continue;
             };
             let here = chunks.iter().enumerate();
-            let here = here.filter(|(_, chunk)| chunk.segment() as usize == number);
+            let here = here.filter(|(_, chunk)| chunk.segment_ord as usize == number);
             let numbered =
-                here.filter_map(|(at, chunk)| Some((ids.ords().first(chunk.doc())?, at)));
+                here.filter_map(|(at, chunk)| Some((ids.ords().first(chunk.doc_id)?, at)));
             let mut numbered: Vec<(u64, usize)> = numbered.collect();
             numbered.sort_unstable();
             let ords: Vec<u64> = numbered.iter().map(|(ord, _)| *ord).collect();
@@ -165,13 +189,8 @@ impl Lexical {
         ids.into_iter().next().unwrap_or_default()
     }
 
-    pub(crate) fn chunk(&self, ordinal: Ordinal) -> Result<Chunk, String> {
-        let found = self.searcher.doc::<TantivyDocument>(ordinal.into());
-        let found = found.map_err(|error| error.to_string())?;
-        let record = found.get_first(self.fields.chunk);
-        let record = record.and_then(|value| value.as_bytes());
-        let record = record.ok_or("no such record")?;
-        postcard::from_bytes(record).map_err(|error| error.to_string())
+    pub(crate) fn chunk(&self, ordinal: Ordinal) -> tantivy::Result<Chunk> {
+        data(&self.searcher, ordinal)
     }
 
     /// The live chunks by row.
@@ -182,7 +201,13 @@ impl Lexical {
             let Some(rows) = &columns.rows else {
                 continue;
             };
-            let rows = numbers(rows, segment).into_iter();
+            let mut rows = numbers(rows, segment);
+            for list in &columns.lists {
+                if let Ok(at) = rows.binary_search_by_key(list, |(doc, _)| *doc) {
+                    rows.remove(at);
+                }
+            }
+            let rows = rows.into_iter();
             out.extend(rows.map(|(doc, row)| (row as u32, Ordinal::new(number, doc))));
         }
         out.sort_unstable();
@@ -191,7 +216,7 @@ impl Lexical {
 
     /// The chunks of a document.
     pub(crate) fn chunks_of(&self, document: &str) -> tantivy::Result<Vec<Ordinal>> {
-        self.with_term(self.fields.document, document)
+        self.with_term(DOCUMENT, document)
     }
 
     /// The best `limit` chunks that contain any of `words`, best first; with `allowed`, which is sorted, only these chunks. A query has dozens
@@ -201,23 +226,15 @@ impl Lexical {
         words: &Words,
         allowed: Option<&[Ordinal]>,
         limit: usize,
-    ) -> tantivy::Result<Vec<(Ordinal, f32)>> {
+    ) -> tantivy::Result<Ranking> {
         if words.terms.is_empty() || limit == 0 {
             return Ok(Vec::new());
         }
+        let clauses = self.clauses(words)?;
         let mut found = Vec::new();
-        let clauses: Vec<(Clause, Bm25Weight)> = self
-            .clauses(words)
-            .map(|clause| Ok((self.bm25(&clause)?, clause)))
-            .filter_map(|found| {
-                found
-                    .map(|(bm25, clause)| Some((clause, bm25?)))
-                    .transpose()
-            })
-            .collect::<tantivy::Result<_>>()?;
         for (number, segment) in (0..).zip(self.searcher.segment_readers()) {
             let mut scores = vec![0.0; segment.max_doc() as usize];
-            for (Clause { term, .. }, bm25) in &clauses {
+            for (term, bm25) in &clauses {
                 let lengths = segment.get_fieldnorms_reader(term.field())?;
                 let index = segment.inverted_index(term.field())?;
                 each(term, &index, segment, |doc, count| {
@@ -230,56 +247,38 @@ impl Lexical {
         if let Some(allowed) = allowed {
             found.retain(|(chunk, _)| allowed.binary_search(chunk).is_ok());
         }
-        let order =
-            |(a, p): &(Ordinal, f32), (b, q): &(Ordinal, f32)| q.total_cmp(p).then(a.cmp(b));
-        if found.len() > limit {
-            found.select_nth_unstable_by(limit, order);
-            found.truncate(limit);
-        }
-        found.sort_unstable_by(order);
-        Ok(found)
+        Ok(best(found, limit))
     }
 
-    /// `None` if no chunk has the term. BM25 counts chunks, and no questions.
-    fn bm25(&self, Clause { term, weight }: &Clause) -> tantivy::Result<Option<Bm25Weight>> {
-        let having = self.searcher.doc_freq(term)?;
-        let length = self.searcher.total_num_tokens(term.field())? as f32 / self.total as f32;
-        let bm25 = || Bm25Weight::for_one_term_without_explain(having, self.total, length);
-        Ok((having > 0).then(|| bm25().boost_by(*weight)))
-    }
-
-    fn clauses(&self, words: &Words) -> impl Iterator<Item = Clause> {
-        let clause = |field, term: &str, weight| Clause {
-            term: Term::from_field_text(field, term),
-            weight,
-        };
-        let Fields {
-            body,
-            pairs,
-            questions,
-            ..
-        } = self.fields;
-        let in_questions = words.question_weight;
+    /// Terms to look for that some chunk has, and how much they count. BM25 counts chunks, and no questions.
+    fn clauses(&self, words: &Words) -> tantivy::Result<Vec<(Term, Bm25Weight)>> {
         let terms = words.terms.iter();
-        let asked = terms.clone().filter(move |_| in_questions > 0.0);
-        let terms = terms.map(move |(term, weight)| clause(body, term, *weight));
-        let all = words.pairs.iter();
-        let pairs = all.map(move |pair| clause(pairs, pair, PAIR_WEIGHT));
-        let asked = asked.map(move |(term, weight)| clause(questions, term, in_questions * weight));
-        terms.chain(pairs).chain(asked)
+        let asked = terms.clone().filter(|_| words.question_weight > 0.0);
+        let asked = asked.map(|(term, weight)| (QUESTIONS, term, words.question_weight * weight));
+        let pairs = words.pairs.iter().map(|pair| (PAIRS, pair, PAIR_WEIGHT));
+        let terms = terms.map(|(term, weight)| (BODY, term, *weight));
+        let mut clauses = Vec::new();
+        for (field, term, weight) in terms.chain(pairs).chain(asked) {
+            let term = Term::from_field_text(field, term);
+            let having = self.searcher.doc_freq(&term)?;
+            if having > 0 {
+                let length = self.searcher.total_num_tokens(field)? as f32 / self.total as f32;
+                let bm25 = Bm25Weight::for_one_term_without_explain(having, self.total, length);
+                clauses.push((term, bm25.boost_by(weight)));
+            }
+        }
+        Ok(clauses)
     }
 
     /// The chunks that pass `filter`, sorted; `None` if all do.
     pub(crate) fn allowed(&self, filter: &Filter) -> tantivy::Result<Option<Vec<Ordinal>>> {
-        let query = self.filter_query(filter);
-        query.map(|query| self.matching(&*query)).transpose()
-    }
-
-    fn matching(&self, query: &dyn Query) -> tantivy::Result<Vec<Ordinal>> {
-        let found = self.searcher.search(query, &DocSetCollector)?;
-        let mut ordinals: Vec<Ordinal> = found.into_iter().map(Ordinal::from).collect();
-        ordinals.sort_unstable();
-        Ok(ordinals)
+        let Some(query) = filter_query(filter) else {
+            return Ok(None);
+        };
+        let found = self.searcher.search(&*query, &DocSetCollector)?;
+        let mut chunks: Vec<Ordinal> = found.into_iter().collect();
+        chunks.sort_unstable();
+        Ok(Some(chunks))
     }
 
     fn with_term(&self, field: Field, text: &str) -> tantivy::Result<Vec<Ordinal>> {
@@ -295,12 +294,12 @@ impl Lexical {
     }
 
     pub(crate) fn find(&self, id: &str) -> tantivy::Result<Option<Ordinal>> {
-        Ok(self.with_term(self.fields.id, id)?.pop())
+        Ok(self.with_term(ID, id)?.pop())
     }
 
     /// Chunks that contain `term`, including dead ones in unmerged segments.
     pub(crate) fn frequency(&self, term: &str) -> tantivy::Result<u64> {
-        let term = Term::from_field_text(self.fields.body, term);
+        let term = Term::from_field_text(BODY, term);
         self.searcher.doc_freq(&term)
     }
 
@@ -309,7 +308,7 @@ impl Lexical {
         let mut chunks: BTreeMap<String, u64> = BTreeMap::new();
         let (from, to) = (first.to_string(), format!("{first}\u{7f}"));
         for segment in self.searcher.segment_readers() {
-            let terms = segment.inverted_index(self.fields.body)?;
+            let terms = segment.inverted_index(BODY)?;
             let mut terms = terms.terms().range().ge(&from).lt(&to).into_stream()?;
             while terms.advance() {
                 let term = String::from_utf8_lossy(terms.key()).into_owned();
@@ -326,37 +325,27 @@ impl Lexical {
 
     /// The chunks of this kind, sorted.
     pub(crate) fn of_kind(&self, kind: Kind) -> tantivy::Result<Vec<Ordinal>> {
-        self.with_term(self.fields.facet, &facet("kind", kind.as_str()))
+        self.with_term(FACET, &facet("kind", kind.as_str()))
     }
 
-    /// Live chunks with this facet.
+    /// Number of live chunks with this facet.
     pub(crate) fn count_facet(&self, name: &str, value: &str) -> tantivy::Result<usize> {
-        let term = Term::from_field_text(self.fields.facet, &facet(name, value));
-        let query = TermQuery::new(term, IndexRecordOption::Basic);
-        self.searcher.search(&query, &Count)
+        Ok(self.with_term(FACET, &facet(name, value))?.len())
     }
+}
 
-    fn filter_query(&self, filter: &Filter) -> Option<Box<dyn Query>> {
-        let one = |value: &String| -> (Occur, Box<dyn Query>) {
-            let term = Term::from_field_text(self.fields.facet, value);
-            (
-                Occur::Should,
-                Box::new(TermQuery::new(term, IndexRecordOption::Basic)),
-            )
-        };
-        // A term set builds an automaton, which takes longer than the search.
-        let any = |values: &Vec<String>| -> Box<dyn Query> {
-            Box::new(BooleanQuery::new(values.iter().map(one).collect()))
-        };
-        let groups = filter_groups(filter);
-        let wanted = groups.iter().map(|group| (Occur::Must, any(group)));
-        let mut clauses: Vec<_> = wanted.collect();
-        let excluded = excluded(filter);
-        if !excluded.is_empty() {
-            // A clause that only excludes has no matches.
-            clauses.push((Occur::Must, any(&vec![CHUNK.to_owned()])));
-            clauses.push((Occur::MustNot, any(&excluded)));
-        }
-        (!clauses.is_empty()).then(|| Box::new(BooleanQuery::new(clauses)) as Box<dyn Query>)
-    }
+fn filter_query(filter: &Filter) -> Option<Box<dyn Query>> {
+    let one = |value: &String| -> (Occur, Box<dyn Query>) {
+        let term = Term::from_field_text(FACET, value);
+        let query = TermQuery::new(term, IndexRecordOption::Basic);
+        (Occur::Should, Box::new(query))
+    };
+    // A term set builds an automaton, which takes longer than the search.
+    let any = |values: &Vec<String>| -> Box<dyn Query> {
+        Box::new(BooleanQuery::new(values.iter().map(one).collect()))
+    };
+    let groups = filter_groups(filter);
+    let wanted = groups.iter().map(|group| (Occur::Must, any(group)));
+    let clauses: Vec<_> = wanted.collect();
+    (!clauses.is_empty()).then(|| Box::new(BooleanQuery::new(clauses)) as Box<dyn Query>)
 }

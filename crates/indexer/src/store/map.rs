@@ -19,8 +19,8 @@ impl Map {
                   mapped bytes stay as they are"
     )]
     pub(crate) fn open(path: &Path) -> io::Result<Map> {
-        let file = open_regular(path)?;
-        if file.metadata()?.len() == 0 {
+        let (file, size) = open_regular(path)?;
+        if size == 0 {
             return Ok(Map(None));
         }
         // SAFETY: see the reason above; no code of this program writes to a segment after it was closed.

@@ -2,18 +2,15 @@
 //!
 //! ```text
 //! index/meta.json              tantivy's list of segments; its payload is the manifest
-//! index/<segment>.*            tantivy: chunks, and the questions that documents say they answer
+//! index/<segment>.*            tantivy: chunks, questions that documents say they answer, and the lists below
 //! index/<model>-<n>.vec        vectors by row; rows are only ever appended
-//! index/documents-<hash>       hashes of the documents, which an update compares
-//! index/glossary-<hash>        names for the same thing, which a query is expanded by
 //! index/LOCK                   held by the writer
 //! index/CHECKED                states of the files whose checksums were right; a cache
-//! index/SOURCE                 the documents that the caller last built from; a cache
 //! index/graph/                 graphs over many vectors; a cache
 //! ```
 
 pub(crate) mod best;
-pub(crate) mod checked;
+pub(crate) mod check;
 pub(crate) mod directory;
 pub(crate) mod entries;
 pub(crate) mod facets;
@@ -24,14 +21,18 @@ pub(crate) mod kernel;
 pub(crate) mod lexical;
 pub(crate) mod manifest;
 pub(crate) mod map;
-pub(crate) mod mark;
-pub(crate) mod named;
 pub(crate) mod questions;
 pub(crate) mod stamp;
 pub(crate) mod vectors;
 
 /// Version of everything stored; see `index/README.md`.
-pub(crate) const FORMAT: u32 = 7;
+pub(crate) const FORMAT: u32 = 8;
+
+/// List of the documents with their hashes, which an update compares.
+pub(crate) const DOCUMENTS: &str = "documents";
+
+/// List of names for the same thing, which a query is expanded by.
+pub(crate) const GLOSSARY: &str = "glossary";
 
 /// Folder of the graphs in an index.
 pub(crate) const GRAPHS: &str = "graph";

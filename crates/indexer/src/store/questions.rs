@@ -6,13 +6,13 @@
 //!
 //! Questions of a document without text are not answered: the more a query resembles them, the less likely it has an answer.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::OnceLock;
 
-use tantivy::{Searcher, SegmentReader, Term};
+use tantivy::{Searcher, TantivyError, Term};
 
-use super::entries::{ASKED, COUNT, FEATURES, QuestionFields, SPARK, page};
-use super::lexical::columns::{names, numbers};
+use super::entries::{FEATURES, page};
+use super::lexical::columns::{self, names, values};
 use super::lexical::{self, Lexical, Weighted, each};
 use super::manifest::Ordinal;
 use crate::model::subject;
@@ -40,7 +40,6 @@ const FEWEST: f32 = 5.0;
 const MOST: f32 = 3.0;
 
 pub(crate) struct Questions {
-    fields: QuestionFields,
     searcher: Searcher,
     /// Loaded at the first question search; an analysis searches by cause and needs none.
     entries: OnceLock<Entries>,
@@ -69,14 +68,12 @@ struct Entries {
 impl Questions {
     /// `None` if no document lists a question.
     pub(crate) fn open(searcher: &Searcher) -> tantivy::Result<Option<Questions>> {
-        let fields = QuestionFields::find(searcher.schema())?;
         let mut listed = false;
         for segment in searcher.segment_readers() {
             // for a field without terms, tantivy would build a dictionary of nearly 1 MB
-            listed |= segment.fast_fields().str(ASKED)?.is_some();
+            listed |= segment.fast_fields().str("asked")?.is_some();
         }
         Ok(listed.then(|| Questions {
-            fields,
             searcher: searcher.clone(),
             entries: OnceLock::new(),
         }))
@@ -155,10 +152,10 @@ impl Questions {
     /// Number of entries with the feature, including dead ones in unmerged segments, and the other entries by segment
     /// and number.
     fn having(&self, feature: &str) -> tantivy::Result<(u64, Vec<(usize, usize)>)> {
-        let term = Term::from_field_text(self.fields.features, feature);
+        let term = Term::from_field_text(FEATURES, feature);
         let (mut frequency, mut found) = (0, Vec::new());
         for (number, segment) in self.searcher.segment_readers().iter().enumerate() {
-            let list = segment.inverted_index(self.fields.features)?;
+            let list = segment.inverted_index(FEATURES)?;
             let add = |entry, _| found.push((number, entry as usize));
             frequency += u64::from(each(&term, &list, segment, add)?);
         }
@@ -209,33 +206,72 @@ impl Entries {
     }
 
     fn read(searcher: &Searcher) -> tantivy::Result<Entries> {
-        let segments = searcher.segment_readers().iter().map(Listed::of);
-        let segments = segments.collect::<tantivy::Result<Vec<Listed>>>()?;
-        let count = |is_counted: fn(&Document) -> bool| -> f32 {
-            let all = segments.iter().flat_map(|segment| &segment.documents);
-            let counted = all.flatten().filter(|(document, _)| is_counted(document));
-            counted.map(|(_, entries)| *entries).sum()
-        };
-        let documents = segments.iter().flat_map(|segment| &segment.documents);
-        let documents = documents.flatten().map(|(document, _)| document);
-        let mut documents: Vec<Document> = documents.filter(|d| d.has_text()).cloned().collect();
-        documents.sort_unstable();
-        documents.dedup();
-        let mut subjects: Vec<&str> = documents.iter().map(Document::subject).collect();
+        let mut known: BTreeMap<String, Document> = BTreeMap::new();
+        let (mut all, mut spark, mut elsewhere) = (0.0, 0.0, 0.0);
+        let mut listed: Vec<Listed> = Vec::new();
+        for segment in searcher.segment_readers() {
+            let columns = segment.fast_fields();
+            let Some(asked) = columns.str("asked")? else {
+                listed.push(Listed::default());
+                continue;
+            };
+            let paths = names(&asked)?;
+            let mut entries = vec![(usize::MAX, 0.0); segment.max_doc() as usize];
+            let number = |name| Ok::<_, TantivyError>(values(&columns.u64(name)?));
+            let (chunks, features) = (number("count")?, number("number")?);
+            let (about_spark, mut last) = (number("spark")?, None);
+            // Every question has all of the numbers.
+            let listed_entries = columns::entries(asked.ords(), segment);
+            let asked = values(asked.ords()).into_iter().zip(listed_entries);
+            let asked = asked.zip(chunks).zip(features).zip(about_spark);
+            for ((((path, entry), chunks), features), is_spark) in asked {
+                if segment.is_deleted(entry) {
+                    continue;
+                }
+                entries[entry as usize] = (path as usize, 1.0 / features.max(1) as f32);
+                if chunks == 0 {
+                    elsewhere += 1.0;
+                    continue;
+                }
+                all += 1.0;
+                spark += is_spark as f32;
+                if last.replace(path) != Some(path) {
+                    let path = paths[path as usize].clone();
+                    let document = Document {
+                        page: page(&path),
+                        is_spark: is_spark > 0,
+                        path: path.clone(),
+                    };
+                    known.insert(path, document);
+                }
+            }
+            listed.push(Listed { paths, entries });
+        }
+        let documents: Vec<Document> = known.into_values().collect();
+        let of = listed.into_iter().map(|Listed { paths, entries }| {
+            let position = |path: &String| {
+                let found = documents.binary_search_by(|document| document.path.cmp(path));
+                found.map_or(ELSEWHERE, |at| at as u32)
+            };
+            let positions: Vec<u32> = paths.iter().map(position).collect();
+            let position = |path: usize| positions.get(path).copied().unwrap_or(ELSEWHERE);
+            let entries = entries.into_iter();
+            entries
+                .map(|(path, share)| (position(path), share))
+                .collect()
+        });
+        let mut subjects: Vec<&str> = documents.iter().map(|d| subject(&d.path)).collect();
         subjects.sort_unstable();
         subjects.dedup();
-        let position = |subject: &str| subjects.partition_point(|other| *other < subject);
+        let about = |d: &Document| subjects.partition_point(|other| *other < subject(&d.path));
         Ok(Entries {
-            of: segments
-                .iter()
-                .map(|segment| segment.of_documents(&documents))
-                .collect(),
-            all: count(Document::has_text),
-            spark: count(|d| d.has_text() && d.is_spark),
-            elsewhere: count(|d| !d.has_text()),
-            subject: documents.iter().map(|d| position(d.subject())).collect(),
+            of: of.collect(),
+            subject: documents.iter().map(about).collect(),
             subjects: subjects.len(),
             pages: documents.iter().map(|d| d.page).collect(),
+            all,
+            spark,
+            elsewhere,
             documents,
         })
     }
@@ -244,76 +280,16 @@ impl Entries {
 /// The questions of a segment.
 #[derive(Default)]
 struct Listed {
-    /// By the number of its path: the document, and how many of its questions are here.
-    documents: Vec<Option<(Document, f32)>>,
-    /// By entry: the number of the document's path, and the share of each of its features; deleted entries have none.
+    paths: Vec<String>,
+    /// By entry: the number of its path, and the share of each of its features.
     entries: Vec<(usize, f32)>,
 }
 
-impl Listed {
-    fn of(segment: &SegmentReader) -> tantivy::Result<Listed> {
-        let columns = segment.fast_fields();
-        let Some(asked) = columns.str(ASKED)? else {
-            return Ok(Listed::default());
-        };
-        let number = |name| Ok::<_, tantivy::TantivyError>(numbers(&columns.u64(name)?, segment));
-        let (chunks, features, spark) = (number(COUNT)?, number(FEATURES)?, number(SPARK)?);
-        let paths = names(&asked)?;
-        let mut documents = vec![None; paths.len()];
-        let mut entries = vec![(0, 0.0); segment.max_doc() as usize];
-        let asked = numbers(asked.ords(), segment).into_iter();
-        for ((((entry, path), chunks), features), spark) in
-            asked.zip(chunks).zip(features).zip(spark)
-        {
-            let path = path as usize;
-            entries[entry as usize] = (path, 1.0 / features.1.max(1) as f32);
-            let (_, count) = documents[path].get_or_insert_with(|| {
-                let path = paths[path].clone();
-                let document = Document {
-                    page: page(&path),
-                    chunks: chunks.1,
-                    is_spark: spark.1 > 0,
-                    path,
-                };
-                (document, 0.0)
-            });
-            *count += 1.0;
-        }
-        Ok(Listed { documents, entries })
-    }
-
-    /// By entry: position in `documents`, or [`ELSEWHERE`], and the share of each of its features.
-    fn of_documents(&self, documents: &[Document]) -> Vec<(u32, f32)> {
-        let position = |listed: &Option<(Document, f32)>| {
-            let with_text = listed.as_ref().filter(|(document, _)| document.has_text());
-            with_text.map_or(ELSEWHERE, |(document, _)| {
-                documents.partition_point(|other| other < document) as u32
-            })
-        };
-        let positions: Vec<u32> = self.documents.iter().map(position).collect();
-        let all = self.entries.iter();
-        all.map(|&(path, share)| (positions.get(path).copied().unwrap_or(ELSEWHERE), share))
-            .collect()
-    }
-}
-
-/// A document with questions.
-#[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
+/// A document with text and questions.
 struct Document {
     path: String,
     page: u64,
-    chunks: u64,
     is_spark: bool,
-}
-
-impl Document {
-    fn has_text(&self) -> bool {
-        self.chunks > 0
-    }
-
-    fn subject(&self) -> &str {
-        subject(&self.path)
-    }
 }
 
 /// How a query and the questions compare.
@@ -365,7 +341,7 @@ impl<'a> Near<'a> {
             .iter()
             .map(|(document, _)| (near.scores[&document.page].share, *document))
             .collect();
-        best.sort_by(|(p, a), (q, b)| q.total_cmp(p).then(a.cmp(b)));
+        best.sort_by(|(p, a), (q, b)| q.total_cmp(p).then(a.path.cmp(&b.path)));
         for (_, document) in best.into_iter().take(PROPOSED) {
             near.proposed.extend(chunks.chunks_of(&document.path)?);
         }

@@ -32,18 +32,20 @@ impl State {
         State(self.0 + other.0, self.1.max(other.1), inode)
     }
 
-    pub(crate) fn is_written_after(self, time: SystemTime) -> bool {
-        since_1970(time).is_none_or(|time| self.1 > time)
+    /// `time` is in nanoseconds from 1970.
+    pub(crate) fn is_written_after(self, time: u64) -> bool {
+        self.1 > time
     }
 
     /// Whether any writing after `read`, when the state was read, shows.
     pub(crate) fn is_settled(self, read: SystemTime) -> bool {
-        read.checked_sub(SETTLED)
-            .is_some_and(|then| !self.is_written_after(then))
+        let then = read.checked_sub(SETTLED).and_then(since_1970);
+        then.is_some_and(|then| !self.is_written_after(then))
     }
 }
 
-fn since_1970(time: SystemTime) -> Option<u64> {
+/// Nanoseconds.
+pub(crate) fn since_1970(time: SystemTime) -> Option<u64> {
     let since = time.duration_since(SystemTime::UNIX_EPOCH).ok()?;
     u64::try_from(since.as_nanos()).ok()
 }

@@ -6,7 +6,6 @@ mod faults;
 mod index;
 mod kill;
 mod old;
-#[cfg(feature = "fastembed")]
 mod onnx;
 mod questions;
 mod session;

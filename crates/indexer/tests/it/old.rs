@@ -32,7 +32,7 @@ fn it_is_refused() {
     let refused = opened.err().expect("refused").to_string();
     let updated = world.try_update().expect_err("refused").to_string();
     for message in [refused, updated] {
-        assert!(message.contains("has format `1`"), "{message}");
+        assert!(message.contains("has format `5 or older`"), "{message}");
     }
 }
 

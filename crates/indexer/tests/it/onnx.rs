@@ -6,7 +6,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use indexer::embed::{Prompts, load};
-use indexer::{EmbedderChoice, Index, OpenError, Query, Rebuild, Reranker, Settings};
+use indexer::{EmbedderChoice, Index, OnnxModel, OpenError, Query, Rebuild, Reranker, Settings};
 use serde_json::Value;
 
 use crate::support::{World, fixture};
@@ -17,9 +17,11 @@ fn folder() -> PathBuf {
 
 fn choice(model: &Path, runtime: Option<&Path>) -> EmbedderChoice {
     EmbedderChoice::Fastembed {
-        model: model.display().to_string(),
-        cache: None,
-        runtime: runtime.map(Path::to_owned),
+        model: OnnxModel {
+            name: model.display().to_string(),
+            cache: None,
+            runtime: runtime.map(Path::to_owned),
+        },
         prompts: Prompts::default(),
     }
 }
@@ -69,9 +71,10 @@ fn a_folder_that_is_no_model_is_named_with_what_it_lacks() {
 
 #[test]
 fn a_damaged_model_is_an_error() {
-    let Some(EmbedderChoice::Fastembed { runtime, .. }) = tiny() else {
+    let Some(EmbedderChoice::Fastembed { model, .. }) = tiny() else {
         return;
     };
+    let runtime = model.runtime;
     let scratch = tempfile::tempdir().expect("a folder");
     let model = scratch.path().join("model.onnx");
     fs::write(&model, b"not a graph").expect("written");
@@ -133,16 +136,17 @@ fn an_index_is_built_and_searched_and_knows_its_model() {
 
 #[test]
 fn a_reranker_orders_the_best_hits_by_its_own_scores() {
-    let Some(EmbedderChoice::Fastembed { runtime, .. }) = tiny() else {
+    let Some(EmbedderChoice::Fastembed { model, .. }) = tiny() else {
         return;
     };
     let expected = json("data/tiny-reranker/expected.json");
     let settings = Settings {
         reranker: Some(Reranker {
-            model: fixture("data/tiny-reranker").display().to_string(),
+            model: OnnxModel {
+                name: fixture("data/tiny-reranker").display().to_string(),
+                ..model
+            },
             depth: 3,
-            cache: None,
-            runtime,
         }),
         ..Settings::default()
     };

@@ -128,13 +128,19 @@ impl World {
         names.collect()
     }
 
-    /// Lists of documents; every commit has one.
-    pub(crate) fn commits(&self) -> usize {
-        let files = self.files();
+    /// Files of segments and vectors that the last commit does not name.
+    pub(crate) fn left_over(&self) -> Vec<String> {
+        let meta = fs::read_to_string(self.index().join("meta.json")).expect("read");
+        // Tantivy writes the id of a segment with hyphens.
+        let meta = meta.replace('-', "");
+        let is_named = |name: &String| {
+            let segment = name.split('.').next().unwrap_or_default();
+            meta.contains(&segment.replace('-', ""))
+        };
+        let is_data = |name: &String| name.contains('.') && name != "meta.json";
+        let mut files = self.files();
+        files.retain(|name| is_data(name) && !is_named(name));
         files
-            .iter()
-            .filter(|name| name.starts_with("documents-"))
-            .count()
     }
 }
 

@@ -206,7 +206,7 @@ fn a_damaged_index_is_named_and_rebuilt() {
     user.run_plain("index").text();
     let mut files = files(&user.path("index"));
     files.retain(|file| !file.ends_with("LOCK"));
-    assert!(files.len() > 8, "{files:?}");
+    assert!(files.len() > 7, "{files:?}");
     for file in &files {
         let whole = fs::read(file).expect("read");
         let name = file.file_name().expect("a name").to_string_lossy();

@@ -8,7 +8,7 @@ use fastembed::{
 use ort::environment::Environment;
 use serde_json::{Value, json};
 
-use super::{EmbedError, MAX_TOKENS, NO_SPINNING, Prefixes, unavailable};
+use super::{EmbedError, MAX_TOKENS, NO_SPINNING, Prompts, unavailable};
 use report::with_causes;
 
 const NEEDED: &str =
@@ -16,7 +16,7 @@ const NEEDED: &str =
 
 pub(super) struct Folder {
     path: PathBuf,
-    model: Vec<u8>,
+    pub(super) model: Vec<u8>,
     tokenizer: Vec<u8>,
     /// Tokens of a text that the model reads.
     max_tokens: usize,
@@ -48,21 +48,19 @@ impl Folder {
     }
 
     /// From the folder's configuration, else by its name.
-    pub(super) fn prefixes(&self) -> Prefixes {
+    pub(super) fn prompts(&self) -> Prompts {
         let name = self.path.file_name().unwrap_or_default().to_string_lossy();
-        let mut prefixes = Prefixes::of(&name);
         let prompts = &note(&self.path, "config_sentence_transformers.json")["prompts"];
-        if let Some(query) = prompts["query"].as_str() {
-            prefixes.query = query.to_owned();
-        }
-        if let Some(passage) = prompts["passage"].as_str().or(prompts["document"].as_str()) {
-            prefixes.passage = passage.to_owned();
-        }
-        prefixes
+        let text = |name: &str| prompts[name].as_str().map(str::to_owned);
+        let own = Prompts {
+            query: text("query"),
+            passage: text("passage").or(text("document")),
+        };
+        own.or(Prompts::of(&name))
     }
 
     pub(super) fn load(self, environment: Environment) -> Result<TextEmbedding, EmbedError> {
-        let files = tokenizer_files(&self.path, self.tokenizer, self.max_tokens);
+        let files = self.tokenizer_files(self.max_tokens);
         let pooling = match self.first_token {
             true => Pooling::Cls,
             false => Pooling::Mean,
@@ -77,37 +75,33 @@ impl Folder {
             unavailable(&self.path.display().to_string(), with_causes(&error), remedy)
         })
     }
-}
 
-/// The tokenizer and its configuration. Only the tokenizer is required; models differ in the other files.
-pub(super) fn tokenizer_files(
-    path: &Path,
-    tokenizer: Vec<u8>,
-    max_tokens: usize,
-) -> TokenizerFiles {
-    let bytes = |value: &Value| value.to_string().into_bytes();
-    let or_empty = |value: Value| match value {
-        Value::Object(_) => value,
-        _ => json!({}),
-    };
-    let mut config = or_empty(note(path, "tokenizer_config.json"));
-    if !config["model_max_length"].is_number() {
-        config["model_max_length"] = json!(max_tokens);
-    }
-    if config["pad_token"].is_null() {
-        let text = String::from_utf8_lossy(&tokenizer);
-        let token = ["[PAD]", "<pad>"].into_iter().find(|t| text.contains(t));
-        config["pad_token"] = json!(token.unwrap_or("[PAD]"));
-    }
-    TokenizerFiles {
-        config_file: bytes(&or_empty(note(path, "config.json"))),
-        special_tokens_map_file: bytes(&or_empty(note(path, "special_tokens_map.json"))),
-        tokenizer_config_file: bytes(&config),
-        tokenizer_file: tokenizer,
+    /// The tokenizer and its configuration. Only the tokenizer is required; models differ in the other files.
+    pub(super) fn tokenizer_files(&self, max_tokens: usize) -> TokenizerFiles {
+        let note = |name: &str| match note(&self.path, name) {
+            value @ Value::Object(_) => value,
+            _ => json!({}),
+        };
+        let mut config = note("tokenizer_config.json");
+        if !config["model_max_length"].is_number() {
+            config["model_max_length"] = json!(max_tokens);
+        }
+        if config["pad_token"].is_null() {
+            let text = String::from_utf8_lossy(&self.tokenizer);
+            let token = ["[PAD]", "<pad>"].into_iter().find(|t| text.contains(t));
+            config["pad_token"] = json!(token.unwrap_or("[PAD]"));
+        }
+        let bytes = |value: Value| value.to_string().into_bytes();
+        TokenizerFiles {
+            config_file: bytes(note("config.json")),
+            special_tokens_map_file: bytes(note("special_tokens_map.json")),
+            tokenizer_config_file: bytes(config),
+            tokenizer_file: self.tokenizer.clone(),
+        }
     }
 }
 
-pub(super) fn needed(folder: &Path, name: &str) -> Result<Vec<u8>, EmbedError> {
+fn needed(folder: &Path, name: &str) -> Result<Vec<u8>, EmbedError> {
     let path = folder.join(name);
     std::fs::read(&path).map_err(|error| {
         let reason = format!("{}: {error}", path.display());

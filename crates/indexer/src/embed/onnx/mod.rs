@@ -7,16 +7,28 @@ mod folder;
 mod rerank;
 mod runtime;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
-use fastembed::{EmbeddingModel, TextEmbedding, TextInitOptions};
-use ort::environment::Environment;
-
-use super::prefix::{Prefixes, Prompts};
-use super::{EmbedError, Embedder, normalize, only};
+use fastembed::{TextEmbedding, TextInitOptions};
 use report::with_causes;
+
+use super::prompts::Prompts;
+use super::{EmbedError, Embedder, normalize, only};
+use crate::model::Remote;
+use folder::Folder;
 pub(crate) use rerank::OnnxReranker;
+
+/// A model that ONNX Runtime runs.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct OnnxModel {
+    /// A model name (`bge-small-zh-v1.5`, fetched and cached at first use), or a folder with `model.onnx` and `tokenizer.json`.
+    pub name: String,
+    /// Where named models are stored.
+    pub cache: Option<PathBuf>,
+    /// The ONNX Runtime library or its folder; `None` searches next to the program and in the usual places.
+    pub runtime: Option<PathBuf>,
+}
 
 /// Default of the tokens read from a text; chunks have at most about 400.
 const MAX_TOKENS: usize = 512;
@@ -32,7 +44,7 @@ const CHINESE_PROBE: &str = "数据倾斜导致作业变慢";
 
 pub(super) struct Onnx {
     fingerprint: String,
-    prefixes: Prefixes,
+    prompts: Prompts,
     dimension: usize,
     english_only: bool,
     // A session serves one call at a time, on all cores.
@@ -40,46 +52,40 @@ pub(super) struct Onnx {
 }
 
 impl Onnx {
-    pub(super) fn load(
-        model: &str,
-        cache: Option<&Path>,
-        runtime: Option<&Path>,
-        prompts: &Prompts,
-    ) -> Result<Onnx, EmbedError> {
-        let path = Path::new(model);
+    pub(super) fn load(model: &OnnxModel, prompts: &Prompts) -> Result<Onnx, EmbedError> {
         // Problems with the model are reported before problems with the machine.
-        let environment = || runtime::environment(model, runtime);
-        let (embedding, identity, prefixes) = if path.is_dir() {
-            let folder = folder::Folder::read(path)?;
-            let (identity, prefixes) = (folder.identity(), folder.prefixes());
-            (folder.load(environment()?)?, identity, prefixes)
-        } else {
-            let known = known(model)?;
-            let embedding = fetch(model, known, cache, environment()?)?;
-            (embedding, model.to_lowercase(), Prefixes::of(model))
+        let (embedding, identity, own) = match model.folder()? {
+            Some(folder) => {
+                let (identity, own) = (folder.identity(), folder.prompts());
+                (folder.load(runtime::environment(model)?)?, identity, own)
+            }
+            None => {
+                let (identity, own) = (model.name.to_lowercase(), Prompts::of(&model.name));
+                (model.fetch()?, identity, own)
+            }
         };
-        let prefixes = prefixes.with(prompts);
         let mut onnx = Onnx {
             english_only: !reads_chinese(&embedding),
             fingerprint: String::new(),
-            prefixes,
+            prompts: prompts.or(own),
             dimension: 0,
             model: Mutex::new(embedding),
         };
-        onnx.dimension = onnx.run("", &["dimension"])?.first().map_or(0, Vec::len);
+        onnx.dimension = onnx.run(None, &["dimension"])?.first().map_or(0, Vec::len);
         let (dimension, prompts) = (onnx.dimension, prompts.fingerprint());
         onnx.fingerprint = format!("onnx:{identity}:{dimension}{prompts}");
         Ok(onnx)
     }
 
-    fn run(&self, prefix: &str, texts: &[&str]) -> Result<Vec<Vec<f32>>, EmbedError> {
+    fn run(&self, prompt: Option<&str>, texts: &[&str]) -> Result<Vec<Vec<f32>>, EmbedError> {
         let mut model = self.model.lock().unwrap_or_else(PoisonError::into_inner);
+        let prompt = prompt.unwrap_or_default();
         // One text at a time: fastest on a CPU, no padding, bounded memory. Dynamically quantized models require
         // it, because their vectors depend on the batch. For one text the tokenizer starts no threads, which
         // might wait for the lock held here.
         let mut embed = |text: &&str| {
-            let vectors = model.embed([format!("{prefix}{text}")], None);
-            let mut vector = only(vectors.map_err(|error| unusable(error.to_string()))?)?;
+            let vectors = model.embed([format!("{prompt}{text}")], None);
+            let mut vector = only(vectors.map_err(unusable)?)?;
             normalize(&mut vector);
             Ok(vector)
         };
@@ -97,11 +103,11 @@ impl Embedder for Onnx {
     }
 
     fn embed(&self, texts: &[&str]) -> Result<Vec<Vec<f32>>, EmbedError> {
-        self.run(&self.prefixes.passage, texts)
+        self.run(self.prompts.passage.as_deref(), texts)
     }
 
-    fn embed_query(&self, text: &str) -> Result<Vec<f32>, EmbedError> {
-        only(self.run(&self.prefixes.query, &[text])?)
+    fn embed_query(&self, text: &str, _: Remote<'_>) -> Result<Vec<f32>, EmbedError> {
+        only(self.run(self.prompts.query.as_deref(), &[text])?)
     }
 
     fn english_only(&self) -> bool {
@@ -121,45 +127,51 @@ fn reads_chinese(model: &TextEmbedding) -> bool {
     4 * unknown <= characters && 2 * tokens.len() <= 3 * characters
 }
 
-/// Finds `bge-small-zh-v1.5` as well as `Xenova/bge-small-zh-v1.5`.
-fn known(name: &str) -> Result<EmbeddingModel, EmbedError> {
-    if Path::new(name).has_root() && !Path::new(name).exists() {
-        let reason = "there is no such folder".to_owned();
-        return Err(unavailable(name, reason, NAMES));
+impl OnnxModel {
+    /// The folder that the name names, if it does.
+    fn folder(&self) -> Result<Option<Folder>, EmbedError> {
+        let path = Path::new(&self.name);
+        path.is_dir().then(|| Folder::read(path)).transpose()
     }
-    let mut models = TextEmbedding::list_supported_models().into_iter();
-    let found = models.find(|info| {
-        let own = format!("{:?}", info.model);
-        ends_with_name(&info.model_code, name) || own.eq_ignore_ascii_case(name)
-    });
-    found.map(|info| info.model).ok_or_else(|| {
-        let reason = "there is no such folder, and no model of this name is known".to_owned();
-        unavailable(name, reason, NAMES)
-    })
-}
 
-fn ends_with_name(code: &str, name: &str) -> bool {
-    let (code, name) = (code.to_lowercase(), name.to_lowercase());
-    let short = code.rsplit('/').next().unwrap_or(&code);
-    // Exports append `-onnx` to the name of the model.
-    code == name || short == name || short.strip_suffix("-onnx") == Some(name.as_str())
-}
-
-fn fetch(
-    name: &str,
-    model: EmbeddingModel,
-    cache: Option<&Path>,
-    environment: Environment,
-) -> Result<TextEmbedding, EmbedError> {
-    let mut options = TextInitOptions::new(model)
-        .with_environment(environment)
-        .with_max_length(MAX_TOKENS)
-        .with_session_config(NO_SPINNING.0, NO_SPINNING.1)
-        .with_show_download_progress(false);
-    if let Some(cache) = cache {
-        options = options.with_cache_dir(cache.to_owned());
+    fn fetch(&self) -> Result<TextEmbedding, EmbedError> {
+        let models = TextEmbedding::list_supported_models().into_iter();
+        let models = models.map(|info| {
+            let names = [info.model_code, format!("{:?}", info.model)];
+            (names, info.model)
+        });
+        let mut options = TextInitOptions::new(self.find(models)?)
+            .with_environment(runtime::environment(self)?)
+            .with_max_length(MAX_TOKENS)
+            .with_session_config(NO_SPINNING.0, NO_SPINNING.1)
+            .with_show_download_progress(false);
+        if let Some(cache) = &self.cache {
+            options = options.with_cache_dir(cache.clone());
+        }
+        let fetched = TextEmbedding::try_new(options);
+        fetched.map_err(|error| self.unavailable(with_causes(&error), FETCH))
     }
-    TextEmbedding::try_new(options).map_err(|error| unavailable(name, with_causes(&error), FETCH))
+
+    /// Finds `bge-small-zh-v1.5` as well as `Xenova/bge-small-zh-v1.5` among models with their names.
+    fn find<M>(&self, models: impl Iterator<Item = ([String; 2], M)>) -> Result<M, EmbedError> {
+        let wanted = self.name.to_lowercase();
+        let is_named = |name: &String| {
+            let name = name.to_lowercase();
+            let short = name.rsplit('/').next().unwrap_or(&name);
+            // Exports append `-onnx` to the name of the model.
+            name == wanted || short == wanted || short.strip_suffix("-onnx") == Some(&*wanted)
+        };
+        let mut models = models.filter(|(names, _)| names.iter().any(is_named));
+        let found = models.next().map(|(_, model)| model);
+        found.ok_or_else(|| {
+            let reason = "there is no such folder, and no model of this name is known";
+            self.unavailable(reason.to_owned(), NAMES)
+        })
+    }
+
+    fn unavailable(&self, reason: String, remedy: &str) -> EmbedError {
+        unavailable(&self.name, reason, remedy)
+    }
 }
 
 fn unavailable(model: &str, reason: String, remedy: &str) -> EmbedError {
@@ -170,29 +182,7 @@ fn unavailable(model: &str, reason: String, remedy: &str) -> EmbedError {
     }
 }
 
-fn unusable(reason: String) -> EmbedError {
+fn unusable(reason: impl ToString) -> EmbedError {
+    let reason = reason.to_string();
     EmbedError::WrongAnswer { reason }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn names_are_known_with_and_without_their_owner() {
-        let names = "all-MiniLM-L6-v2 bge-small-zh-v1.5 multilingual-e5-small bge-m3 Xenova/bge-small-zh-v1.5 BGESmallZHV15";
-        for name in names.split(' ') {
-            assert!(known(name).is_ok(), "{name}");
-        }
-        assert!(rerank::known("bge-reranker-base").is_ok());
-        for error in [
-            known("no-such-model").expect_err("unknown"),
-            known("/no/such/folder").expect_err("unknown"),
-            rerank::known("no-such-model").expect_err("unknown"),
-        ] {
-            let text = error.to_string();
-            assert!(text.contains("no such"), "{text}");
-            assert!(text.contains("docs/models.md"), "{text}");
-        }
-    }
 }

@@ -5,7 +5,7 @@ use std::sync::{Mutex, PoisonError};
 
 use ort::environment::Environment;
 
-use super::{EmbedError, unavailable};
+use super::{EmbedError, OnnxModel};
 use report::with_causes;
 
 const INSTALL: &str = "install ONNX Runtime 1.24 or newer (`pip install 'onnxruntime>=1.24'`) and name the folder of its \
@@ -16,22 +16,24 @@ static SHARED: Mutex<Option<Environment>> = Mutex::new(None);
 
 /// Loads the runtime for `model`. Loading it this way first turns a missing or old library into an error; creating a session would
 /// panic.
-pub(super) fn environment(model: &str, runtime: Option<&Path>) -> Result<Environment, EmbedError> {
+pub(super) fn environment(model: &OnnxModel) -> Result<Environment, EmbedError> {
     let mut shared = SHARED.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some(environment) = &*shared {
         return Ok(environment.clone());
     }
-    let refused = |reason: String| unavailable(model, reason, INSTALL);
-    let path = match runtime {
-        Some(folder) if folder.is_dir() => library(folder)
-            .ok_or_else(|| refused(format!("{} holds no ONNX Runtime", folder.display())))?,
-        Some(path) if path.is_file() => path.to_owned(),
-        Some(path) => return Err(refused(format!("{} is not there", path.display()))),
-        None => usual_places()
-            .iter()
-            .find_map(|folder| library(folder))
-            .ok_or_else(|| refused("no ONNX Runtime was found".to_owned()))?,
+    let refused = |reason: String| model.unavailable(reason, INSTALL);
+    let (path, missing) = match &model.runtime {
+        Some(path) if path.is_file() => (Some(path.clone()), String::new()),
+        Some(path) => (
+            library(path),
+            format!("{} holds no ONNX Runtime", path.display()),
+        ),
+        None => {
+            let found = usual_places().iter().find_map(|folder| library(folder));
+            (found, "no ONNX Runtime was found".to_owned())
+        }
     };
+    let path = path.ok_or_else(|| refused(missing))?;
     let environment = ort::init_from(&path)
         .map_err(|error| refused(format!("{}: {}", path.display(), with_causes(&error))))?
         .with_telemetry(false)
@@ -44,13 +46,12 @@ pub(super) fn environment(model: &str, runtime: Option<&Path>) -> Result<Environ
 /// Next to the program, and where systems keep libraries.
 fn usual_places() -> Vec<PathBuf> {
     let program = std::env::current_exe().ok();
-    let beside = program.as_deref().and_then(Path::parent);
+    let beside = program
+        .as_deref()
+        .and_then(Path::parent)
+        .map(Path::to_owned);
     let usual = ["/usr/lib", "/usr/local/lib", "/opt/homebrew/lib"];
-    beside
-        .map(Path::to_owned)
-        .into_iter()
-        .chain(usual.map(PathBuf::from))
-        .collect()
+    beside.into_iter().chain(usual.map(PathBuf::from)).collect()
 }
 
 /// The library in `folder`, in any version: `libonnxruntime.so.1.24.4`, `libonnxruntime.1.24.4.dylib`,

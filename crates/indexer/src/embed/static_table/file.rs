@@ -1,8 +1,6 @@
 //! Reads `data/static-table.bin` in place, without copying or allocating. Its
 //! format is described in `data/README.md`.
 
-use thiserror::Error;
-
 const MAGIC: &[u8; 8] = b"SATOKTAB";
 const VERSION: u8 = 2;
 const HEADER: usize = 40;
@@ -12,18 +10,6 @@ const CONTINUATION: &[u8; 2] = b"##";
 
 /// No token is longer, in bytes (`scripts/make-embedder/pack.py` checks it), so no longer prefix is tried.
 pub(super) const LONGEST_TOKEN: usize = 64;
-
-#[derive(Debug, Error, PartialEq, Eq)]
-pub(super) enum TableError {
-    #[error("not a token table: it does not start with `SATOKTAB`")]
-    Magic,
-    #[error("token table version {0} is not supported (this program reads version 2)")]
-    Version(u8),
-    #[error("the token table is {found} bytes long, its header says {expected}")]
-    Length { expected: usize, found: usize },
-    #[error("the token table names a slot count of {0}, which is not a power of two")]
-    Slots(usize),
-}
 
 #[derive(Debug, Clone, Copy)]
 pub(super) struct TokenTable<'a> {
@@ -38,25 +24,18 @@ pub(super) struct TokenTable<'a> {
 }
 
 impl<'a> TokenTable<'a> {
-    /// Checks the header and splits the parts, in a few nanoseconds for any size.
-    pub(super) fn parse(bytes: &'a [u8]) -> Result<Self, TableError> {
-        if bytes.len() < HEADER || &bytes[..8] != MAGIC {
-            return Err(TableError::Magic);
-        }
-        if bytes[8] != VERSION {
-            return Err(TableError::Version(bytes[8]));
+    /// Checks the header and splits the parts, in a few nanoseconds for any size; `None` for other bytes.
+    pub(super) fn parse(bytes: &'a [u8]) -> Option<Self> {
+        if bytes.len() < HEADER || &bytes[..8] != MAGIC || bytes[8] != VERSION {
+            return None;
         }
         let dimension = usize::from(u16::from_le_bytes([bytes[10], bytes[11]]));
         let [n, n_slots, n_strings] = [3, 4, 5].map(|at| number(bytes, at) as usize);
-        // Without an empty slot, the search for an unknown word would not end.
-        if !n_slots.is_power_of_two() || n_slots <= n {
-            return Err(TableError::Slots(n_slots));
-        }
         let sizes = [4 * n, 4 * n, 4 * n_slots, n, n * dimension / 2, n_strings];
-        let expected = HEADER + sizes.iter().sum::<usize>();
-        let found = bytes.len();
-        if found != expected {
-            return Err(TableError::Length { expected, found });
+        // Without an empty slot, the search for an unknown word would not end.
+        let is_searchable = n_slots.is_power_of_two() && n_slots > n;
+        if !is_searchable || bytes.len() != HEADER + sizes.iter().sum::<usize>() {
+            return None;
         }
         let mut rest = &bytes[HEADER..];
         let mut part = |size: usize| {
@@ -64,7 +43,7 @@ impl<'a> TokenTable<'a> {
             rest = tail;
             head
         };
-        Ok(TokenTable {
+        Some(TokenTable {
             dimension,
             digest: &bytes[24..HEADER],
             scales: part(sizes[0]),

@@ -16,34 +16,64 @@ pub(super) struct Word<'a> {
     pub(super) normal: &'a str,
 }
 
-/// Calls `each` for every word: runs between white space, single punctuation marks and single Chinese characters.
+/// Calls `each` for every word: runs between white space, single punctuation marks and single Chinese characters. Accents and case are
+/// removed; the result may be punctuation or space, which ends the word.
 pub(super) fn words(text: &str, mut each: impl FnMut(Word<'_>)) {
-    let mut splitter = Splitter {
-        text,
-        start: 0,
-        normal: String::with_capacity(32),
+    // Start of the current word, and its letters.
+    let (mut start, mut normal) = (0, String::with_capacity(32));
+    let mut flush = |normal: &mut String, start: usize, end: usize| {
+        if !normal.is_empty() {
+            let raw = text.get(start..end).unwrap_or_default();
+            each(Word { raw, normal });
+            normal.clear();
+        }
     };
-    let mut at = 0;
-    let bytes = text.as_bytes();
-    while at < bytes.len() {
-        let byte = bytes[at];
-        if byte.is_ascii_alphanumeric() {
-            if splitter.normal.is_empty() {
-                splitter.start = at;
+    for (at, c) in text.char_indices() {
+        let next = at + c.len_utf8();
+        if c.is_ascii_alphanumeric() {
+            if normal.is_empty() {
+                start = at;
             }
-            splitter.normal.push(char::from(byte.to_ascii_lowercase()));
-            at += 1;
+            normal.push(c.to_ascii_lowercase());
             continue;
         }
-        // `at` advances by whole characters, so it stays on a boundary.
-        let Some(c) = text[at..].chars().next() else {
-            break;
-        };
-        let next = at + c.len_utf8();
-        splitter.character(c, at, next, &mut each);
-        at = next;
+        if is_space(c) {
+            flush(&mut normal, start, at);
+            continue;
+        }
+        if is_removed(c) {
+            continue;
+        }
+        let is_alone = is_chinese(c);
+        if is_alone {
+            flush(&mut normal, start, at);
+        }
+        decompose_canonical(c, |part| {
+            if !part.is_ascii() && get_general_category(part) == Category::NonspacingMark {
+                return;
+            }
+            for lower in part.to_lowercase() {
+                let is_mark = is_punctuation(lower);
+                if is_mark || lower.is_whitespace() {
+                    flush(&mut normal, start, at);
+                }
+                if lower.is_whitespace() {
+                    continue;
+                }
+                if normal.is_empty() {
+                    start = at;
+                }
+                normal.push(lower);
+                if is_mark {
+                    flush(&mut normal, start, next);
+                }
+            }
+        });
+        if is_alone {
+            flush(&mut normal, start, next);
+        }
     }
-    splitter.flush(text.len(), &mut each);
+    flush(&mut normal, start, text.len());
 }
 
 /// Calls `each` for every piece of a word; a word that the vocabulary cannot spell has none.
@@ -65,86 +95,15 @@ pub(super) fn pieces(table: &TokenTable<'_>, word: &str, mut each: impl FnMut(u3
     found[..n].iter().for_each(|&token| each(token));
 }
 
-/// Collects the letters of the current word.
-struct Splitter<'a> {
-    text: &'a str,
-    /// Start of the current word in `text`.
-    start: usize,
-    normal: String,
-}
-
-impl Splitter<'_> {
-    fn character(&mut self, c: char, at: usize, next: usize, each: &mut impl FnMut(Word<'_>)) {
-        match class(c) {
-            Class::Space => self.flush(at, each),
-            Class::Removed => {}
-            Class::Chinese => {
-                self.flush(at, each);
-                self.letters(c, at, next, each);
-                self.flush(next, each);
-            }
-            Class::Other => self.letters(c, at, next, each),
-        }
-    }
-
-    /// Removes accents and folds case; the result may be punctuation or space, which ends the word.
-    fn letters(&mut self, c: char, at: usize, next: usize, each: &mut impl FnMut(Word<'_>)) {
-        decompose_canonical(c, |part| {
-            if !part.is_ascii() && get_general_category(part) == Category::NonspacingMark {
-                return;
-            }
-            for lower in part.to_lowercase() {
-                if lower.is_whitespace() {
-                    self.flush(at, each);
-                } else if is_punctuation(lower) {
-                    self.flush(at, each);
-                    self.start = at;
-                    self.normal.push(lower);
-                    self.flush(next, each);
-                } else {
-                    if self.normal.is_empty() {
-                        self.start = at;
-                    }
-                    self.normal.push(lower);
-                }
-            }
-        });
-    }
-
-    fn flush(&mut self, end: usize, each: &mut impl FnMut(Word<'_>)) {
-        if !self.normal.is_empty() {
-            each(Word {
-                raw: self.text.get(self.start..end).unwrap_or_default(),
-                normal: &self.normal,
-            });
-            self.normal.clear();
-        }
-    }
-}
-
-enum Class {
-    Space,
-    Removed,
-    Chinese,
-    Other,
-}
-
-fn class(c: char) -> Class {
-    match c {
-        ' ' | '\t' | '\n' | '\r' => Class::Space,
-        '!'..='~' => Class::Other,
-        '\u{fffd}' => Class::Removed,
-        _ if is_chinese(c) => Class::Chinese,
-        _ if c.is_whitespace() && !c.is_control() => Class::Space,
-        _ if is_invisible(c) => Class::Removed,
-        _ => Class::Other,
-    }
+fn is_space(c: char) -> bool {
+    matches!(c, ' ' | '\t' | '\n' | '\r') || c.is_whitespace() && !c.is_control()
 }
 
 /// Control, format and private-use characters, which the tokenizer drops.
-fn is_invisible(c: char) -> bool {
+fn is_removed(c: char) -> bool {
     use Category::{Control, Format, PrivateUse};
-    matches!(get_general_category(c), Control | Format | PrivateUse)
+    c == '\u{fffd}'
+        || !c.is_ascii_graphic() && matches!(get_general_category(c), Control | Format | PrivateUse)
 }
 
 fn is_punctuation(c: char) -> bool {

@@ -12,6 +12,8 @@ pub(super) struct Columns {
     pub(super) facets: Option<StrColumn>,
     /// By their number in the column of facets.
     pub(super) names: Vec<String>,
+    /// Entries that are lists and no chunks.
+    pub(super) lists: Vec<DocId>,
 }
 
 impl Columns {
@@ -19,7 +21,14 @@ impl Columns {
         let columns = segment.fast_fields();
         let facets = columns.str("facet")?;
         let names = facets.as_ref().map(names).transpose()?;
+        let lists = columns.str("list")?;
+        let lists = lists.map(|lists| numbers(lists.ords(), segment));
         Ok(Columns {
+            lists: lists
+                .into_iter()
+                .flatten()
+                .map(|(entry, _)| entry)
+                .collect(),
             rows: columns.column_opt("row")?,
             pages: columns.column_opt("page")?,
             ids: columns.str("id")?,
@@ -41,14 +50,23 @@ pub(crate) fn names(column: &StrColumn) -> tantivy::Result<Vec<String>> {
 
 /// The live entries of a segment with a number in this column, which has at most one per entry. Faster than asking for each entry.
 pub(crate) fn numbers(column: &Column<u64>, segment: &SegmentReader) -> Vec<(DocId, u64)> {
-    let entries: Vec<DocId> = match &column.index {
+    let all = entries(column, segment).into_iter().zip(values(column));
+    all.filter(|(entry, _)| !segment.is_deleted(*entry))
+        .collect()
+}
+
+/// The entries with a number, dead ones included.
+pub(crate) fn entries(column: &Column<u64>, segment: &SegmentReader) -> Vec<DocId> {
+    match &column.index {
         ColumnIndex::Optional(index) => index.iter_non_null_docs().collect(),
         ColumnIndex::Full => (0..segment.max_doc()).collect(),
         ColumnIndex::Empty { .. } | ColumnIndex::Multivalued(_) => Vec::new(),
-    };
-    let mut numbers = vec![0; entries.len()];
-    column.values.get_range(0, &mut numbers);
-    let all = entries.into_iter().zip(numbers);
-    all.filter(|(entry, _)| !segment.is_deleted(*entry))
-        .collect()
+    }
+}
+
+/// The numbers of these entries.
+pub(crate) fn values(column: &Column<u64>) -> Vec<u64> {
+    let mut values = vec![0; column.values.num_vals() as usize];
+    column.values.get_range(0, &mut values);
+    values
 }

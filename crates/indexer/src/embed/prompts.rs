@@ -1,34 +1,17 @@
 //! Text that models were trained to see before queries and passages.
 
-/// Text before queries and passages; overrides the built-in prefixes of known models.
+/// Text before queries and passages; `None` selects the prompt that a known model was trained with.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Prompts {
-    /// `None` selects the model's built-in prefix.
     pub query: Option<String>,
-    /// `None` selects the model's built-in prefix.
     pub passage: Option<String>,
-}
-
-impl Prompts {
-    /// Suffix for the fingerprint of a model: another passage prefix changes the vectors.
-    pub(super) fn fingerprint(&self) -> String {
-        let hash = |passage: &String| blake3::hash(passage.as_bytes()).to_hex();
-        let passage = self.passage.as_ref().map(hash);
-        passage.map_or_else(String::new, |hash| format!(":{}", &hash[..8]))
-    }
-}
-
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Prefixes {
-    pub(super) query: String,
-    pub(super) passage: String,
 }
 
 const REPRESENT: &str = "Represent this sentence for searching relevant passages: ";
 
-impl Prefixes {
-    /// By the name of the model; empty for models that treat both alike.
-    pub(super) fn of(model: &str) -> Prefixes {
+impl Prompts {
+    /// By the name of the model; none for models that treat both alike.
+    pub(super) fn of(model: &str) -> Prompts {
         let model = model.to_lowercase();
         let (query, passage) = if model.contains("e5-") && !model.contains("mistral") {
             ("query: ", "passage: ")
@@ -44,19 +27,27 @@ impl Prefixes {
         {
             (REPRESENT, "")
         } else {
-            ("", "")
+            return Prompts::default();
         };
-        Prefixes {
-            query: query.to_owned(),
-            passage: passage.to_owned(),
+        Prompts {
+            query: Some(query.to_owned()),
+            passage: Some(passage.to_owned()),
         }
     }
 
-    pub(super) fn with(self, prompts: &Prompts) -> Prefixes {
-        Prefixes {
-            query: prompts.query.clone().unwrap_or(self.query),
-            passage: prompts.passage.clone().unwrap_or(self.passage),
+    /// With the prompts of `others` where these have none.
+    pub(super) fn or(&self, others: Prompts) -> Prompts {
+        Prompts {
+            query: self.query.clone().or(others.query),
+            passage: self.passage.clone().or(others.passage),
         }
+    }
+
+    /// Suffix for the fingerprint of a model: another passage prompt changes the vectors.
+    pub(super) fn fingerprint(&self) -> String {
+        let hash = |passage: &String| blake3::hash(passage.as_bytes()).to_hex();
+        let passage = self.passage.as_ref().map(hash);
+        passage.map_or_else(String::new, |hash| format!(":{}", &hash[..8]))
     }
 }
 
@@ -75,11 +66,11 @@ mod tests {
 
     #[test]
     fn models_get_what_they_were_trained_with() {
-        let query = |model: &str| Prefixes::of(model).query;
+        let query = |model: &str| Prompts::of(model).query.unwrap_or_default();
         assert_eq!(query("intfloat/multilingual-e5-small"), "query: ");
         assert_eq!(query("BAAI/bge-m3"), "");
         assert!(query("BAAI/bge-small-zh-v1.5").starts_with('为'));
-        assert_eq!(Prefixes::of("all-MiniLM-L6-v2").passage, "");
+        assert_eq!(Prompts::of("all-MiniLM-L6-v2"), Prompts::default());
     }
 
     #[test]
@@ -96,8 +87,11 @@ mod tests {
             query: None,
             passage: Some("doc: ".to_owned()),
         };
-        let prefixes = Prefixes::of("multilingual-e5-small").with(&prompts);
-        assert_eq!((&*prefixes.query, &*prefixes.passage), ("query: ", "doc: "));
+        let all = prompts.or(Prompts::of("multilingual-e5-small"));
+        assert_eq!(
+            (all.query.as_deref(), all.passage.as_deref()),
+            (Some("query: "), Some("doc: "))
+        );
         assert_ne!(prompts.fingerprint(), Prompts::default().fingerprint());
     }
 }
