@@ -115,6 +115,8 @@ pub(crate) fn depends(clause: &str, last: &str, run: &Asked<'_>) -> bool {
     let last_reading = Reading::of(last);
     let compares = reading.has_any(&[Word::Apart, Word::Times]) && !reading.has_thing();
     let compares = compares && last_reading.has_any(&[Word::Most, Word::Least]);
+    let of_query = reading.has_any(&[Word::Most, Word::Least]) && !reading.has_thing();
+    let of_query = of_query && last_reading.has(Word::Noun(Thing::Execution));
     let is_amount = reading.left.is_empty() && reading.words.iter().all(is_amount);
     let of_output = [Word::Out, Word::Kind("OUTPUT")];
     let is_amount = is_amount && last_reading.has(Word::Which) && last_reading.has_any(&of_output);
@@ -127,6 +129,7 @@ pub(crate) fn depends(clause: &str, last: &str, run: &Asked<'_>) -> bool {
     named.subjects.is_empty()
         && named.unknown.is_empty()
         && (compares
+            || of_query
             || is_amount
             || is_number
             || is_effect

@@ -179,13 +179,6 @@ fn measures(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) {
             rank::most(said, run, &one_question);
         }
     }
-    let is_lost = |s: &StageSummary| s.get(&book::FAILED).is_some_and(|n| n > 0.0);
-    if intent.asks_for(&[&book::SPILLED]) && run.summary.stages.iter().any(is_lost) {
-        said.say(text!(
-            "只计成功的尝试；没有文件汇总失败的尝试落盘的数据",
-            "That counts attempts that succeeded; no file sums up the spills of failed ones"
-        ));
-    }
 }
 
 /// The stage that is spread least evenly.

@@ -88,7 +88,7 @@ fn has_own_kinds(run: &Asked<'_>, clauses: &[String], before: &[String]) -> bool
     let mut clauses = clauses.iter().enumerate();
     clauses.any(|(at, clause)| {
         let intent = Intent::of(clause, before, run);
-        let names_key = intent.reading.has(Word::Key);
+        let names_key = intent.reading.has(Word::Key) && intent.reading.has(Word::Spread);
         at > 0 && intent.reading.asks_yes_no()
             || names_key && !intent.causes.is_empty()
             || kinds::answer(&mut Said::numbered(run, None), run, &intent)

@@ -98,7 +98,7 @@ pub(super) fn answer(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) -> b
     let [first, .., last] = meant[..] else {
         return true;
     };
-    if compares {
+    if reading.has_any(&[Apart, Times]) || reading.has(Least) && reading.has(Most) {
         one(said, run, last);
         let (a, b) = (
             millis(first).max(millis(last)),

@@ -66,7 +66,9 @@ pub(super) fn any(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) -> bool
     let asks_what = ["what", "什么", "哪些"]
         .iter()
         .any(|word| text.contains(word));
-    let amount = amount || asks_what && is_whole(intent) && !intent.is_polar();
+    let chooses = [Which, Most, Least, Kind("OUTPUT")];
+    let amount = amount && (reading.has_any(&chooses) || is_of_outputs)
+        || asks_what && is_whole(intent) && !intent.is_polar();
     if all.is_empty() || is_other || !names_output && !is_of_outputs || !amount || intent.asks_why()
     {
         return false;
