@@ -206,6 +206,14 @@ fn shared_names(summary: &RunSummary) -> Vec<(String, Subject)> {
     shared
 }
 
+/// A column as written, and with blanks: "user id" is `UserId`.
+fn spellings(column: &String) -> impl Iterator<Item = (String, Kind, Subject)> {
+    let spaced = crate::terms::spaced(column).replace('_', " ");
+    let names = std::iter::once(column.clone()).chain((spaced != *column).then_some(spaced));
+    let subject = Subject::Column(column.clone());
+    names.map(move |name| (name, Kind::Column, subject.clone()))
+}
+
 /// The names of a run.
 pub(crate) struct Known<'a> {
     pub(crate) run: &'a Asked<'a>,
@@ -266,13 +274,7 @@ impl<'a> Known<'a> {
                 .flat_map(|i| &i.columns)
                 .map(|c| &c.name),
         );
-        for column in columns {
-            // "user id" is `UserId`
-            let spaced = crate::terms::spaced(column).replace('_', " ");
-            let subject = || Subject::Column(column.clone());
-            names.push((column.clone(), Kind::Column, subject()));
-            names.extend((spaced != *column).then(|| (spaced, Kind::Column, subject())));
-        }
+        names.extend(columns.flat_map(spellings));
         let columns = summary.inputs.iter().flat_map(|i| &i.columns);
         let values = columns.filter_map(|c| Some((&c.name, &c.top.as_ref()?.0)));
         let values = values.filter(|(_, value)| value.len() >= LITERAL);

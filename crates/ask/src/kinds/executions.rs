@@ -27,13 +27,13 @@ fn millis(e: &ExecutionSummary) -> f64 {
     e.values.get(&book::EXECUTION_TIME).unwrap_or(0.0)
 }
 
-pub(super) fn answer(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) -> bool {
-    let reading = &intent.reading;
-    let all = &run.summary.executions;
-    let is_named = reading.has(Noun(Thing::Execution));
-    if all.is_empty() || !is_whole(intent) || intent.asks_why() {
-        return false;
-    }
+/// The queries whose description has a name or, if queries are named, a word of the question.
+fn group<'a>(
+    run: &Asked<'a>,
+    intent: &Intent,
+    is_named: bool,
+) -> Option<Vec<&'a ExecutionSummary>> {
+    let (reading, all) = (&intent.reading, &run.summary.executions);
     let words = intent.names.iter().map(String::as_str);
     let left = reading
         .left
@@ -48,13 +48,9 @@ pub(super) fn answer(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) -> b
         let own = all.iter().filter(|e| description(e).contains(&word));
         Some(own.collect::<Vec<_>>()).filter(|own| !own.is_empty())
     });
-    if !is_named && group.is_none() {
-        return false;
-    }
-    let is_part = group.is_some();
     // "the first() of report.py:15"
     let narrower = intent.text.split(|c: char| !c.is_ascii_alphanumeric());
-    let group = group.map(|group| {
+    group.map(|group| {
         narrower
             .filter(|word| word.len() > 1)
             .fold(group, |group, word| {
@@ -66,7 +62,21 @@ pub(super) fn answer(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) -> b
                 let own: Vec<&ExecutionSummary> = own.collect();
                 if own.is_empty() { group } else { own }
             })
-    });
+    })
+}
+
+pub(super) fn answer(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) -> bool {
+    let reading = &intent.reading;
+    let all = &run.summary.executions;
+    let is_named = reading.has(Noun(Thing::Execution));
+    if all.is_empty() || !is_whole(intent) || intent.asks_why() {
+        return false;
+    }
+    let group = group(run, intent, is_named);
+    if !is_named && group.is_none() {
+        return false;
+    }
+    let is_part = group.is_some();
     let mut meant: Vec<&ExecutionSummary> = group.unwrap_or_else(|| all.iter().collect());
     let text = reading.text();
     let is_in = |words: &str| words.split('|').any(|word| text.contains(word));
@@ -100,31 +110,37 @@ pub(super) fn answer(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) -> b
     };
     if reading.has_any(&[Apart, Times]) || reading.has(Least) && reading.has(Most) {
         one(said, run, last);
-        let (a, b) = (
+        difference(
+            said,
             millis(first).max(millis(last)),
             millis(first).min(millis(last)),
         );
-        said.say(text!(
-            "相差 {gap}，为 {ratio}",
-            "A difference of {gap}, {ratio}",
-            gap = Seconds((a - b) / 1e3),
-            ratio = Ratio(a / b.max(1.0))
-        ));
     }
+    others(said, &meant[1..count - 1]);
+    true
+}
+
+/// Says how far two times are apart.
+fn difference(said: &mut Said<'_>, a: f64, b: f64) {
+    said.say(text!(
+        "相差 {gap}，为 {ratio}",
+        "A difference of {gap}, {ratio}",
+        gap = Seconds((a - b) / 1e3),
+        ratio = Ratio(a / b.max(1.0))
+    ));
+}
+
+/// Lists a few queries with their times.
+fn others(said: &mut Said<'_>, rest: &[&ExecutionSummary]) {
     let language = said.language();
-    let rest = meant[1..count - 1].iter().map(|e| {
-        format!(
-            "{} ({})",
-            named(e),
-            text!("{t}", "{t}", t = Seconds(millis(e) / 1e3)).into(language)
-        )
-    });
+    let time =
+        |e: &ExecutionSummary| text!("{t}", "{t}", t = Seconds(millis(e) / 1e3)).into(language);
+    let rest = rest.iter().map(|e| format!("{} ({})", named(e), time(e)));
     let rest: Vec<String> = rest.collect();
-    if !rest.is_empty() && count <= SHOWN + 2 {
+    if !rest.is_empty() && rest.len() <= SHOWN {
         let rest = some(&rest, SHOWN, language);
         said.say(text!("其余：{rest}", "The others: {rest}"));
     }
-    true
 }
 
 fn named(e: &ExecutionSummary) -> String {

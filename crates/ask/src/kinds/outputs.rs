@@ -67,6 +67,8 @@ pub(super) fn any(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) -> bool
         .iter()
         .any(|word| text.contains(word));
     let chooses = [Which, Most, Least, Kind("OUTPUT")];
+    // without a script, only the plan has the path
+    let asks_what = asks_what || reading.shows(Cue::Where) && run.summary.script.is_none();
     let amount = amount && (reading.has_any(&chooses) || is_of_outputs)
         || asks_what && is_whole(intent) && !intent.is_polar();
     if all.is_empty() || is_other || !names_output && !is_of_outputs || !amount || intent.asks_why()
