@@ -80,8 +80,8 @@ pub struct StageSummary {
     /// Messages of lost attempts with their counts, most frequent first.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub messages: Vec<(String, u64)>,
-    /// The completed vertices that ran longest and those that read most.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    /// The completed vertices that ran longest and those that read most; `vertices` is a measure.
+    #[serde(rename = "first_vertices", skip_serializing_if = "Vec::is_empty")]
     pub vertices: Vec<VertexSummary>,
     /// The completed vertex that ran longest and its machine.
     #[serde(skip_serializing_if = "Option::is_none")]
