@@ -107,6 +107,19 @@ pub(crate) fn depends(clause: &str, last: &str, run: &Asked<'_>) -> bool {
     let is_where = reading.left.is_empty()
         && reading.has(Word::Noun(Thing::Machine))
         && reading.words.iter().all(is_where);
+    // “比最快的那个慢多少”, "how many rows and bytes?"
+    let is_amount = |word: &Word| {
+        use Word::{Bytes, Data, Each, Filler, Number, Rows};
+        matches!(word, Number | Rows | Bytes | Data | Each | Filler)
+    };
+    let last_reading = Reading::of(last);
+    let compares = reading.has_any(&[Word::Apart, Word::Times]) && !reading.has_thing();
+    let compares = compares && last_reading.has_any(&[Word::Most, Word::Least]);
+    let of_query = reading.has_any(&[Word::Most, Word::Least]) && !reading.has_thing();
+    let of_query = of_query && last_reading.has(Word::Noun(Thing::Execution));
+    let is_amount = reading.left.is_empty() && reading.words.iter().all(is_amount);
+    let of_output = [Word::Out, Word::Kind("OUTPUT")];
+    let is_amount = is_amount && last_reading.has(Word::Which) && last_reading.has_any(&of_output);
     let has_no_subject = || Named::of(last, &Known::of(run)).subjects.is_empty();
     let is_of_thing = reading.has(Word::Which) && reading.words.iter().any(is_thing);
     let points_back = reading.points_back() && (is_of_thing || has_no_subject());
@@ -115,7 +128,15 @@ pub(crate) fn depends(clause: &str, last: &str, run: &Asked<'_>) -> bool {
     let is_effect = Wanted::of(&Reading::of(last)).is_some() && asked.iter().all(of_change);
     named.subjects.is_empty()
         && named.unknown.is_empty()
-        && (is_number || is_effect || is_event || is_where || is_reason || points_back)
+        && (compares
+            || of_query
+            || is_amount
+            || is_number
+            || is_effect
+            || is_event
+            || is_where
+            || is_reason
+            || points_back)
 }
 
 /// A clause after the names of the clause before it, if it has none itself.
@@ -124,7 +145,8 @@ pub(crate) fn with_names(clause: &str, last: Option<&String>, run: &Asked<'_>) -
     let named = Named::of(clause, &known);
     let reading = Reading::of(clause);
     let is_own = !named.subjects.is_empty() || !named.unknown.is_empty();
-    let is_own = is_own || reading.shows(Cue::Job) || reading.names_another();
+    let is_flow = reading.has(Word::Asks(Quantity::Flow));
+    let is_own = is_own || reading.shows(Cue::Job) || reading.names_another() && !is_flow;
     match last.filter(|_| !is_own) {
         Some(last) => {
             let last = Named::of(last, &known);

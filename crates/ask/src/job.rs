@@ -33,13 +33,17 @@ const COUNTS: [Quantity; 9] = [
 
 /// The failure of the job, with its place if the question asks for it.
 fn failed(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) {
-    failure(said, run);
     let text = intent.text.to_lowercase();
     let names_place = ["machine", "node", "机器", "节点", "顶点", "vertex"];
-    let first = run.report.findings.first();
-    if let Some(first) = first.filter(|_| names_place.iter().any(|w| text.contains(w))) {
-        found::finding_of(said, run, &first.id, true);
+    let names_place = names_place.iter().any(|w| text.contains(w));
+    if intent.asks(Quantity::Place) {
+        places(said, run);
     }
+    if names_place || intent.asks(Quantity::Place) || intent.reading.shows(Cue::DataRow) {
+        let first = run.report.findings.first();
+        first.iter().for_each(|f| found::finding(said, f, true));
+    }
+    failure(said, run);
 }
 
 /// Answers a question about the job.
@@ -275,6 +279,17 @@ fn single(said: &mut Said<'_>, run: &Asked<'_>) {
 /// The inputs, largest first.
 fn inputs(said: &mut Said<'_>, run: &Asked<'_>) {
     let mut inputs: Vec<&InputSummary> = run.summary.inputs.iter().collect();
+    let reads = |s: &&job::script::Statement| {
+        use job::script::StatementKind::{Extract, SStream};
+        matches!(s.kind, Extract | SStream)
+    };
+    let mut statements = run.statements().iter().filter(reads).peekable();
+    if inputs.is_empty() && statements.peek().is_some() {
+        let lines = statements.take(SHOWN * 2).map(|s| s.lines);
+        return lines.for_each(|(first, last)| {
+            thing::quote(said, run, first, last);
+        });
+    }
     if inputs.is_empty() {
         return said.say(text!(
             "没有文件说明作业的输入",

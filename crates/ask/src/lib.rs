@@ -16,6 +16,7 @@ mod found;
 mod goal;
 mod intent;
 mod job;
+mod kinds;
 mod mention;
 mod names;
 mod origin;
@@ -69,7 +70,8 @@ pub fn answer(question: &str, before: &[String], run: &Asked<'_>) -> MeasuredAns
     }
     let is_answered = clauses.len() > 1
         && (terms::define(&mut said, run, question)
-            || numbers(&mut said, run, &Intent::of(question, before, run))
+            || !has_own_kinds(run, &clauses, before)
+                && numbers(&mut said, run, &Intent::of(question, before, run))
             || each(&mut said, run, &clauses, before));
     if !is_answered && !one(&mut said, run, question, before) {
         let intent = Intent::of(question, before, run);
@@ -81,14 +83,28 @@ pub fn answer(question: &str, before: &[String], run: &Asked<'_>) -> MeasuredAns
     said.finish()
 }
 
+/// Whether a clause of a question has an answer of its own kind, or asks for yes or no after another one.
+fn has_own_kinds(run: &Asked<'_>, clauses: &[String], before: &[String]) -> bool {
+    let mut clauses = clauses.iter().enumerate();
+    clauses.any(|(at, clause)| {
+        let intent = Intent::of(clause, before, run);
+        let names_key = intent.reading.has(Word::Key) && intent.reading.has(Word::Spread);
+        at > 0 && intent.reading.asks_yes_no()
+            || names_key && !intent.causes.is_empty()
+            || kinds::answer(&mut Said::numbered(run, None), run, &intent)
+    })
+}
+
 /// Answers one question: by its parse, else by the nearest records. Returns false if it is not understood.
 fn one(said: &mut Said<'_>, run: &Asked<'_>, question: &str, before: &[String]) -> bool {
     if terms::define(said, run, question) {
         return true;
     }
     let intent = Intent::of(question, before, run);
-    let is_answered =
-        parsed(said, run, question, &intent) || query::nearest::answer(said, run, &intent);
+    let is_known = unrecorded::answer(said, run, &intent) || kinds::answer(said, run, &intent);
+    let is_answered = is_known
+        || parsed(said, run, question, &intent)
+        || query::nearest::answer(said, run, &intent);
     if is_answered {
         polar::lead(said, run, &intent);
     }
@@ -104,7 +120,7 @@ fn each(said: &mut Said<'_>, run: &Asked<'_>, clauses: &[String], before: &[Stri
         said.next_clause();
         // "what does SV5 do, and why does it have one vertex?"
         let named = clauses::with_names(clause, last.as_ref(), run);
-        if !one(said, run, &named, &before) {
+        if !one(said, run, &named, &before) && !said.repeats() {
             missed.push(clause.trim_matches(|c: char| !c.is_alphanumeric()));
         }
         before.push(named.clone());
@@ -114,8 +130,8 @@ fn each(said: &mut Said<'_>, run: &Asked<'_>, clauses: &[String], before: &[Stri
     if missed.len() == clauses.len() {
         return false;
     }
-    for missed in missed.into_iter().rev() {
-        said.first(text!(
+    for missed in missed {
+        said.say(text!(
             "“{missed}”没有理解，未回答",
             "Not answered, as it was not understood: \"{missed}\""
         ));
@@ -138,7 +154,7 @@ fn parsed(said: &mut Said<'_>, run: &Asked<'_>, question: &str, intent: &Intent)
         _ if resource::without(said, run, intent) => return true,
         _ => {}
     }
-    if unrecorded::answer(said, run, intent) || premise::check(said, run, intent) {
+    if premise::check(said, run, intent) {
         return true;
     }
     if time::longer(said, run, intent) || numbers(said, run, intent) {

@@ -60,9 +60,16 @@ impl Named {
                     of_file.filter(|s| matches!(s, Subject::Operator(..) | Subject::Input(_))),
                 );
             }
+            // `dbo.Visits` is the input `Visits`
+            if let (true, Some((owner, _))) = (found.is_empty(), place.name().rsplit_once('.')) {
+                let span = span.start + owner.len() + 1..span.end;
+                let of_table = known.find(&Place { question, span }).into_iter();
+                found.extend(of_table.filter(|s| matches!(s, Subject::Input(_))));
+            }
             if found.is_empty() {
-                // a word of the script such as ROW_NUMBER
-                if is_constant(place.name()) && known.is_in_script(place.name()) {
+                // a word of the script such as ROW_NUMBER, or of a query's description
+                let is_of_script = is_constant(place.name()) && known.is_in_script(place.name());
+                if is_of_script || known.is_described(place.name()) {
                     named.names.push(place.name().to_owned());
                     named.rest.push_str(&question[rest_from..span.start]);
                     named.rest.push(' ');
@@ -199,6 +206,14 @@ fn shared_names(summary: &RunSummary) -> Vec<(String, Subject)> {
     shared
 }
 
+/// A column as written, and with blanks: "user id" is `UserId`.
+fn spellings(column: &String) -> impl Iterator<Item = (String, Kind, Subject)> {
+    let spaced = crate::terms::spaced(column).replace('_', " ");
+    let names = std::iter::once(column.clone()).chain((spaced != *column).then_some(spaced));
+    let subject = Subject::Column(column.clone());
+    names.map(move |name| (name, Kind::Column, subject.clone()))
+}
+
 /// The names of a run.
 pub(crate) struct Known<'a> {
     pub(crate) run: &'a Asked<'a>,
@@ -259,7 +274,7 @@ impl<'a> Known<'a> {
                 .flat_map(|i| &i.columns)
                 .map(|c| &c.name),
         );
-        names.extend(columns.map(|c| (c.clone(), Kind::Column, Subject::Column(c.clone()))));
+        names.extend(columns.flat_map(spellings));
         let columns = summary.inputs.iter().flat_map(|i| &i.columns);
         let values = columns.filter_map(|c| Some((&c.name, &c.top.as_ref()?.0)));
         let values = values.filter(|(_, value)| value.len() >= LITERAL);
@@ -424,7 +439,15 @@ impl<'a> Known<'a> {
             || claims && is_capital(name) && !place.begins_sentence()
             || is_stage_number(name);
         let is_code = || report::Cause::from_code(name).is_some();
-        looks && !is_number && !is_hint() && !is_job && !is_code() && !self.is_in_script(name)
+        let is_known = || crate::terms::knows(name) || self.is_in_script(name);
+        looks && !is_number && !is_hint() && !is_job && !is_code() && !is_known()
+    }
+
+    /// Whether the description of a query has a name, such as the file of a call.
+    fn is_described(&self, name: &str) -> bool {
+        let mut executions = self.run.summary.executions.iter();
+        let has = |text: &String| text.contains(name);
+        is_name(name) && executions.any(|e| e.description.as_ref().is_some_and(has))
     }
 
     /// Whether the script has a word, such as a method: the run may well be about it.

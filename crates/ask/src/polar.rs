@@ -18,9 +18,9 @@ const TROUBLE: [&Measure; 5] = [&book::FAILED, &book::REVOKED, &book::ABANDONED,
 
 /// Causes that are named by their trouble, besides skew.
 #[rustfmt::skip]
-const TROUBLES: [Cause; 9] = [
+const TROUBLES: [Cause; 11] = [
     Cause::ExecutorLost, Cause::FetchWait, Cause::HeapPressure, Cause::JoinExplosion, Cause::QueueWait, Cause::SlowMachine,
-    Cause::SmallFiles, Cause::Spill, Cause::VertexRetries,
+    Cause::SmallFiles, Cause::Spill, Cause::VertexRetries, Cause::TinyVertices, Cause::ParallelismTooLow,
 ];
 
 /// Says yes or no before the answer to a question that asks for it; nothing if the answer has its own words for it.

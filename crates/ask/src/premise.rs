@@ -143,7 +143,19 @@ fn stages<'a>(run: &'a Asked<'_>, intent: &Intent) -> (bool, Vec<&'a StageSummar
         Subject::Stage(at) | Subject::Operator(at, _) => Some(&all[*at]),
         _ => None,
     });
-    let named: Vec<&StageSummary> = named.collect();
+    let mut named: Vec<&StageSummary> = named.collect();
+    // "the join on StoreId"
+    let columns = intent.subjects.iter().filter_map(|s| match s {
+        Subject::Column(name) => Some(name),
+        _ => None,
+    });
+    let joins = |name: &String, s: &StageSummary| {
+        let mut joins = s.operators.iter().filter(|o| record::is_join(o));
+        joins.any(|o| o.keys.contains(name))
+    };
+    for name in columns.filter(|_| intent.reading.has(Word::Kind("JOIN"))) {
+        named.extend(all.iter().filter(|s| joins(name, s)));
+    }
     match named.is_empty() {
         true => (false, all.iter().collect()),
         false => (true, named),

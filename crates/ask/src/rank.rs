@@ -128,6 +128,18 @@ pub(crate) fn rank(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) {
 
 /// Says the values of the measures that one question is about: of the job, and of the stages or channels with most of them.
 pub(crate) fn most(said: &mut Said<'_>, run: &Asked<'_>, measures: &[&'static Measure]) {
+    all_of(said, run, measures);
+    let mut stages = run.summary.stages.iter();
+    let is_lost = stages.any(|s| s.get(&book::FAILED).is_some_and(|n| n > 0.0));
+    if measures.contains(&&book::SPILLED) && is_lost {
+        said.say(text!(
+            "只计成功的尝试；没有文件汇总失败的尝试落盘的数据",
+            "That counts attempts that succeeded; no file sums up the spills of failed ones"
+        ));
+    }
+}
+
+fn all_of(said: &mut Said<'_>, run: &Asked<'_>, measures: &[&'static Measure]) {
     let vertex = run.vertex();
     let mut is_known = *measures[0] == book::CACHED && record::cache(said, run);
     if measures == [&book::PLANNED] {

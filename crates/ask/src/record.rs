@@ -103,9 +103,12 @@ pub(crate) fn reads(said: &mut Said<'_>, run: &Asked<'_>, input: &InputSummary) 
     }
 }
 
+/// Attempts named.
+const ATTEMPTS: usize = 8;
+
 /// Says the attempts of a stage without a result, and their messages.
 pub(crate) fn attempts(said: &mut Said<'_>, stage: &StageSummary) {
-    let shown = stage.lost.iter().map(|lost| {
+    let shown = stage.lost.iter().take(ATTEMPTS).map(|lost| {
         let (vertex, machine, ran) = (
             &lost.vertex,
             &lost.machine,

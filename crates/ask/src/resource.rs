@@ -142,6 +142,9 @@ fn with_count(
     }
 }
 
+/// Share of a stage's time that its slowest vertex takes, from which more resources hardly help.
+const FLOOR: f64 = 0.6;
+
 /// Answers whether a stage would gain from more resources. Returns false if its vertices or the slots are unknown.
 pub(super) fn of_stage(said: &mut Said<'_>, run: &Asked<'_>, at: usize) -> bool {
     if run.report.job.state == JobState::Failed {
@@ -158,6 +161,31 @@ pub(super) fn of_stage(said: &mut Said<'_>, run: &Asked<'_>, at: usize) -> bool 
         return false;
     };
     let (name, vertex) = (&stage.name, run.vertex());
+    // one vertex takes as long with any resources
+    let both = stage
+        .values
+        .value(&book::MAX_RUN)
+        .zip(stage.values.value(&book::SPAN));
+    if let Some((longest, span)) =
+        both.filter(|(longest, span)| longest.number() >= FLOOR * span.number())
+    {
+        let ids = said.evidence_of_all(
+            &[(&book::MAX_RUN, longest), (&book::SPAN, span)],
+            name,
+            vertex,
+        );
+        said.cite(
+            text!(
+                "几乎不会变快：{name} 用时 {span}，其中最慢的一个顶点就要 {longest}，最多能省 {rest}",
+                "Hardly: the slowest vertex of {name} alone takes {longest} of its {span}, so at most {rest} could be saved",
+                span = Seconds(span.number() / 1e3),
+                longest = Seconds(longest.number() / 1e3),
+                rest = Seconds((span.number() - longest.number()) / 1e3)
+            ),
+            &ids,
+        );
+        return true;
+    }
     let mut ids = said.evidence_of(&book::VERTICES, vertices, name, vertex);
     ids.extend(said.evidence_of(&book::TOKENS, tokens, run.report.job.label(), vertex));
     let (count, slots) = (vertex.count(vertices.number()), Number(tokens.number()));

@@ -21,6 +21,8 @@ pub(crate) struct Said<'a> {
     affirmed: Option<bool>,
     /// Sentences before the answer to the clause.
     earlier_clauses: usize,
+    /// Whether a sentence was left out, as an earlier clause has it.
+    repeats: bool,
 }
 
 impl<'a> Said<'a> {
@@ -39,14 +41,15 @@ impl<'a> Said<'a> {
             told: Vec::new(),
             affirmed: None,
             earlier_clauses: 0,
+            repeats: false,
         }
     }
 
     /// Begins the answer to the next clause of the question.
     pub(crate) fn next_clause(&mut self) {
         self.pin();
-        self.told.clear();
         self.affirmed = None;
+        self.repeats = false;
     }
 
     /// Keeps the sentences so far, whatever becomes of the rest of the answer.
@@ -58,9 +61,15 @@ impl<'a> Said<'a> {
         self.sentences.is_empty()
     }
 
+    /// Whether the answer to the clause is in that to an earlier one.
+    pub(crate) fn repeats(&self) -> bool {
+        self.repeats
+    }
+
     /// Whether a finding is mentioned for the first time.
     pub(crate) fn tells(&mut self, finding: &str) -> bool {
         let is_new = self.told.iter().all(|id| id != finding);
+        self.repeats |= !is_new;
         self.told.push(finding.to_owned());
         is_new
     }
@@ -90,6 +99,7 @@ impl<'a> Said<'a> {
         if sentences == 0 {
             self.told.clear();
             self.affirmed = None;
+            self.repeats = false;
         }
         let cited = self.sentences.join(" ");
         let is_cited = |e: &Evidence| {
@@ -119,15 +129,14 @@ impl<'a> Said<'a> {
 
     /// Whether the answer is a refusal, or begins with yes or no in its own words.
     pub(crate) fn is_decided(&self) -> bool {
-        const WORDS: &str = "Yes|No:|No.|Not so|Not known|Probably|That can't|I did not|是。|否。|不会|不需要|可能|并非|无法|没有理解";
+        const WORDS: &str = "Yes|No:|No.|Not so|Not known|Probably|Hardly|That can't|I did not|是。|否。|不会|几乎不会|不需要|可能|并非|无法|没有理解";
         let first = self.sentences[self.earlier_clauses..].first();
         first.is_none_or(|first| WORDS.split('|').any(|word| first.starts_with(word)))
     }
 
     /// Whether the answer begins with an admission that no record answers.
     pub(crate) fn is_unknown(&self) -> bool {
-        const WORDS: &str =
-            "No record|No file|Some words|Undecided|没有记录|没有文件|问题中有的词|缺少文件";
+        const WORDS: &str = "No record|No file|Some words|The nearest records|Undecided|没有记录|没有文件|最接近的记录|问题中有的词|缺少文件";
         let first = self.sentences[self.earlier_clauses..].first();
         first.is_some_and(|first| WORDS.split('|').any(|word| first.starts_with(word)))
     }
@@ -138,12 +147,6 @@ impl<'a> Said<'a> {
         let own = self.sentences.split_off(from);
         self.say(text);
         self.sentences.extend(own);
-    }
-
-    /// Says something before the answers to all clauses.
-    pub(crate) fn first(&mut self, text: Text) {
-        self.earlier_clauses = 0;
-        self.lead(text);
     }
 
     /// Says something that rests on no evidence.

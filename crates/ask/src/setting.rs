@@ -1,11 +1,42 @@
 //! Settings of a Spark application: the values in force, and the values that suggestions set.
 
-use report::{JobEngine, Setting, Text, text};
+use report::{JobEngine, Setting, StaticText, Text, text};
 
 use crate::Asked;
 use crate::intent::Intent;
 use crate::said::Said;
 use crate::word::{Cue, Quantity};
+
+/// What settings do.
+#[rustfmt::skip]
+const EFFECTS: &[(&str, StaticText)] = &[
+    ("spark.memory.storageFraction", StaticText { zh: "统一内存中留给缓存、执行不能驱逐的部分；值越大，排序、连接和聚合可用的内存越少，越容易落盘和触发垃圾回收",
+        en: "it is the part of the unified memory that is kept for cached data and that execution can't evict: a larger value leaves less for sorts, joins and aggregations, which then spill or collect garbage" }),
+    ("spark.memory.fraction", StaticText { zh: "堆内存中由执行和缓存共用的部分；值越大，留给用户对象的越少，垃圾回收越多",
+        en: "it is the part of the heap that execution and cached data share: a larger value leaves less for objects of the user's code, so garbage collection grows" }),
+    ("spark.sql.shuffle.partitions", StaticText { zh: "Shuffle 之后的分区数，即下一 Stage 的 Task 数；太少则分区过大，太多则 Task 过小",
+        en: "it is the number of partitions after a shuffle, and so of the tasks of the next stage: too few make large partitions, too many make tiny tasks" }),
+    ("spark.sql.autoBroadcastJoinThreshold", StaticText { zh: "估计大小不超过它的一侧会被广播，-1 表示不自动广播",
+        en: "a join side of at most this estimated size is broadcast; -1 turns automatic broadcasts off" }),
+    ("spark.sql.broadcastTimeout", StaticText { zh: "等待广播一侧算完的秒数，超过则查询失败", en: "it is how many seconds a query waits for a broadcast side before it fails" }),
+    ("spark.sql.adaptive.enabled", StaticText { zh: "运行时按实际大小合并小分区、拆分倾斜分区、改用广播", en: "at run time it merges small partitions, splits skewed ones and switches to broadcasts by actual sizes" }),
+    ("spark.sql.adaptive.coalescePartitions.enabled", StaticText { zh: "AQE 在 Shuffle 之后合并小分区", en: "AQE merges small partitions after a shuffle" }),
+    ("spark.sql.adaptive.skewJoin.enabled", StaticText { zh: "AQE 拆分连接中的倾斜分区", en: "AQE splits skewed partitions of joins" }),
+    ("spark.sql.adaptive.advisoryPartitionSizeInBytes", StaticText { zh: "AQE 合并或拆分分区的目标大小", en: "it is the size that AQE aims at when it merges or splits partitions" }),
+    ("spark.executor.memory", StaticText { zh: "每个 Executor 的 JVM 堆；太小则落盘、垃圾回收或内存不足", en: "it is the JVM heap of each executor: too little makes tasks spill, collect garbage or run out of memory" }),
+    ("spark.executor.memoryOverhead", StaticText { zh: "堆外内存，供 Python、网络和 JVM 自身使用；太小则容器被杀（退出码 137）", en: "it is memory outside of the heap, for Python, the network and the JVM itself: with too little the container is killed (exit code 137)" }),
+    ("spark.executor.cores", StaticText { zh: "一个 Executor 同时执行的 Task 数，它们共用堆内存", en: "it is how many tasks an executor runs at once; they share its heap" }),
+    ("spark.driver.memory", StaticText { zh: "Driver 的 JVM 堆，collect 和广播的数据都要放得下", en: "it is the JVM heap of the driver, which collected and broadcast data must fit into" }),
+    ("spark.driver.maxResultSize", StaticText { zh: "一个动作返回 Driver 的结果总大小上限，超过则失败", en: "it limits the results that an action returns to the driver; beyond it the action fails" }),
+    ("spark.task.maxFailures", StaticText { zh: "一个 Task 失败这么多次后作业失败", en: "the job fails when one task has failed this often" }),
+    ("spark.stage.maxConsecutiveAttempts", StaticText { zh: "一个 Stage 连续失败这么多次后作业失败", en: "the job fails when a stage has failed this often in a row" }),
+    ("spark.speculation", StaticText { zh: "为太慢的 Task 再启动一个副本，先结束的有效", en: "it starts a copy of a slow task; the one that ends first counts" }),
+    ("spark.sql.files.maxPartitionBytes", StaticText { zh: "读文件时一个 Task 的最大字节数；越小 Task 越多", en: "it is the most that one task reads of files: a smaller value makes more tasks" }),
+    ("spark.default.parallelism", StaticText { zh: "RDD 操作默认的分区数", en: "it is the default number of partitions of RDD operations" }),
+    ("spark.dynamicAllocation.enabled", StaticText { zh: "按等待的 Task 数增减 Executor", en: "it adds and removes executors by the number of waiting tasks" }),
+    ("spark.cores.max", StaticText { zh: "应用在集群中最多使用的核数", en: "it is the most cores that the application takes from the cluster" }),
+    ("spark.serializer", StaticText { zh: "Shuffle 和缓存所用的序列化方式；Kryo 更快也更小", en: "it serializes shuffled and cached objects; Kryo is faster and smaller" }),
+];
 
 /// Settings listed without a name.
 const LISTED: usize = 12;
@@ -29,6 +60,10 @@ pub(crate) fn about(said: &mut Said<'_>, run: &Asked<'_>, key: &str, intent: &In
         None => text!("日志中没有设置 {key}", "the log does not set {key}"),
     };
     said.say(sentence);
+    let effect = EFFECTS.iter().find(|(known, _)| *known == key);
+    if let Some((_, effect)) = effect.filter(|_| intent.reading.shows(Cue::Effect)) {
+        said.say((*effect).into());
+    }
     let suggestions = run.report.suggestions.iter();
     let mut wanted = suggestions.flat_map(|s| s.settings.iter().map(move |setting| (s, setting)));
     match wanted.find(|(_, setting)| setting.key == key) {

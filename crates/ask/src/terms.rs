@@ -49,7 +49,7 @@ const TERMS: &[Term] = &[
     term(Some(Kind::Retry), "重试", "retry|retries",
         "重试：尝试失败或被收回之后，同样的工作再做一遍",
         "retries repeat work of attempts that failed or were revoked"),
-    term(None, "被收回|收回|revoked|撤销", "revoked|revocation|revoked attempt|revoked vertex",
+    term(None, "被收回|收回|revoked|revoke|撤销", "revoked|revoke|revokes|revocation|revoked attempt|revoked vertex",
         "被收回：调度器收回了正在运行的尝试（例如令牌或机器另有用途），或者它的输出后来丢失；不是程序出错，同样的工作会再做一遍",
         "a revoked attempt was taken back by the scheduler, for example because its token or machine was needed elsewhere, or its output was lost; the program is not at fault, and the work is repeated"),
     term(None, "失败|失败的尝试|failed", "failed|failure|failed attempt|failed vertex|failed task",
@@ -58,6 +58,12 @@ const TERMS: &[Term] = &[
     term(None, "被放弃|abandoned", "abandoned|discarded|duplicate",
         "被放弃：同一顶点的另一个尝试先完成，这个尝试的结果不再需要",
         "an abandoned attempt lost against a duplicate of its vertex that ended first"),
+    term(None, "退出码 50|退出码 52", "exit code 50|exit code 52",
+        "退出码 50 和 52：Executor 的 JVM 因未捕获的异常结束，52 是内存不足（OutOfMemoryError）",
+        "exit codes 50 and 52 mean that the JVM of the executor ended with an uncaught exception; 52 is an OutOfMemoryError"),
+    term(None, "退出码 134|退出码 139", "exit code 134|exit code 139",
+        "退出码 134 和 139：进程因 SIGABRT（128 + 6）或 SIGSEGV（128 + 11）崩溃，多半出自本机代码",
+        "exit codes 134 and 139 mean that the process crashed by SIGABRT (128 + 6) or SIGSEGV (128 + 11), mostly in native code"),
     term(None, "推测执行", "speculation|speculative execution|speculative task",
         "推测执行：为太慢的 Task 再启动一个副本，先结束的有效",
         "speculative execution starts a copy of a slow task; the one that ends first counts"),
@@ -132,6 +138,31 @@ const TERMS: &[Term] = &[
 /// Words of users, and the operators of plans.
 pub(crate) fn all() -> impl Iterator<Item = &'static Term> {
     TERMS.iter().chain(plan::OPERATORS)
+}
+
+/// Says the definition of a name.
+pub(crate) fn of_name(said: &mut Said<'_>, name: &str) {
+    let mut all = all();
+    let term = all.find(|term| term.en.split('|').any(|own| own == name));
+    term.iter().for_each(|term| said.say(term.says.into()));
+}
+
+/// `WaitingForCapacity` with blanks.
+pub(crate) fn spaced(text: &str) -> String {
+    let mut spaced = String::new();
+    for c in text.chars() {
+        if c.is_ascii_uppercase() && spaced.ends_with(|c: char| c.is_ascii_lowercase()) {
+            spaced.push(' ');
+        }
+        spaced.push(c);
+    }
+    spaced
+}
+
+/// Whether a word is the name of a definition in another spelling.
+pub(crate) fn knows(word: &str) -> bool {
+    let name = plain(&spaced(word));
+    name.contains(' ') && NAMES.iter().any(|(known, _)| *known == name)
 }
 
 /// Whether a text has a name of a term.
@@ -304,7 +335,10 @@ pub(crate) fn define(said: &mut Said<'_>, run: &Asked<'_>, question: &str) -> bo
     {
         return false;
     }
-    let asked = asked(question);
+    let asked = match asked(question) {
+        none if none.is_empty() => self::asked(&spaced(question)),
+        asked => asked,
+    };
     let is_one = asked.len() == 1;
     for definition in &asked {
         match definition {

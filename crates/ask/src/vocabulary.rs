@@ -93,7 +93,7 @@ pub(crate) const WORDS: &[Entry] = &[
     (&[Filler], "实际上|实际|真实", "actual|actually|real"),
     (&[Of(&book::DISTINCT)], "不同值|不同的值|去重后|唯一值", "distinct|distinct values|unique|different values|unique values"),
     (&[Of(&book::NULLS)], "空值", "null|nulls|null values"),
-    (&[Of(&book::REVOKED)], "抢占", "preempt*|evicted"),
+    (&[Of(&book::REVOKED)], "抢占|revoke", "preempt*|evicted|revoke|revokes|revoking"),
     (&[Of(&book::MEMORY_PEAK)], "内存峰值|峰值内存|内存的峰值", "peak memory|memory peak"),
     (&[Of(&book::MEMORY_LIMIT)], "内存上限|上限|内存限制", "memory limit*|limit"),
     (&[Of(&book::PLANNED)], "还在跑|还在运行|没有完成|没完成|未完成|没跑完|没有跑完", "still running|were running|was running|did not finish|didn't finish|not finish|never finished|not finished|did not complete|didn't complete|not complete|unfinished|incomplete"),
@@ -117,7 +117,7 @@ pub(crate) const WORDS: &[Entry] = &[
     (&[Which], "啥|哪里|哪儿|何处|哪边|哪一个|哪一|哪个|哪些|哪几个|哪|叫什么|名字|名称|什么", "which|what|what's|whats|name|names|named|called|list|where|where's"),
     (&[Key, Which], "键是什么|键是啥|键有哪些|key 是什么|键是哪", "what key"),
     (&[Key], "键|key", "key|keys"),
-    (&[Other], "造成|引起|为什么|为何|为啥|原因|怎么|如何|应该|建议|优化|如果|假如|要是|能不能|可以|多给|多少钱|成本|证据|上次|昨天|上周|以前|之前|缺|错误|异常|报错|失败|问题|正常|配置|要不要|有没有|是不是|会不会|够不够|值不值|好不好|行不行|严重|厉害|浪费|合理|太高|太低|过高|过低|合适|值得|必要|够|足够|翻|赚|加大|调大|增大|提高|增加|减小|调小|改大|改小|砍|改|关键路径|空闲|排队|编译|瓶颈",
+    (&[Other], "报的什么错|报什么错|什么错|啥错|错|造成|引起|为什么|为何|为啥|原因|怎么|如何|应该|建议|优化|如果|假如|要是|能不能|可以|多给|多少钱|成本|证据|上次|昨天|上周|以前|之前|缺|错误|异常|报错|失败|问题|正常|配置|要不要|有没有|是不是|会不会|够不够|值不值|好不好|行不行|严重|厉害|浪费|合理|太高|太低|过高|过低|合适|值得|必要|够|足够|翻|赚|加大|调大|增大|提高|增加|减小|调小|改大|改小|砍|改|关键路径|空闲|排队|编译|瓶颈",
         "why|how come|cause|causes|caused|reason|should|could|would|can|fix|improve|faster|save|saves|saving|savings|if|cost|costs|price|evidence|prove|since|yesterday|before|\
          missing|error|errors|exception|failed|fail|fails|failure|problem|wrong|normal|ok|setting*|config*|critical path|idle|queue*|compil*|bottleneck|mean by|need|bound|happen*|going on|enough|bad|serious|severe|matter|matters|blame|worry|worried|concern*|reasonable|high|low|sensible|appropriate|worth|change|changes|changed|waste|wastes|wasted|wasting|win|wins|gain|tried|except|besides|else|again|often"),
     (&[Filler], "其他|其它|别的|的|了|一个|结果|台|两|又|函数|令牌|吗|呢|是|有|在|和|与|跟|把|被|我们|我|你|请问|请|给|一下|这个|这|那个|那|里面|里|中|上|都|会|要|个|到|从|后|时|还|又|以|用|之间|之|或|多|得|该|它|其|者|整个|作业|应用|job|看|告诉|想|知道|对|出|进行|经过|最后|最终|运行|执行|查|去|来|按|做|大概|大约|究竟|到底|具体|左右|请教|帮|只|也|啊|吧|嘛|各阶段",
@@ -129,25 +129,33 @@ pub(crate) const WORDS: &[Entry] = &[
          so much|that much|this much|such|very|too|quite|pretty|rather|super|extremely|it's|that's|there's|i'm|i've|i'd|we're|we've|they're|if any|at least|at most|each other|both|because|while|up|but|other|others|done|call|calls|wants|we'd|you'd|they'd|it'd|down|off|more or less|\
          start|started|starts|began|begin|begins|approximately|roughly|around|about how|place|own|itself|exclusive|exclusively|self|per-operator|had to|get to|gets to|able|try|trying|boss|team|colleague*|someone|somebody|anyone|everybody|everything|these days|real quick|thx|thank you|cheers|ah|oh|um|uh|\
          top|main|major|until|conclusion|conclude|decide|group|groups|two|three|four|five|first|second|last|nothing|initial|beginning|number|numbers|figure|figures|overall job|go from|goes from|going|come|comes|came|coming|make|makes|made|put|puts|took place"),
+    (&[Filler], "放弃|收尾|关机|中途|用户|抱怨|反馈|显示|发现|注意|怀疑|明明|反正|总之|顺便|此外|其次|随便|任何|各种|通通|统统|现象|想问|能否|可否|毕竟|仍然|依然|依旧|再|更|结尾|开头|期间|过程中|过程|算是|属于|遇到|碰到|出现|发生|存在|关于|对于|\
+        根据|按照|通过|为了|由于|甚至|尤其是|尤其|比如|例如|等等|之类|几乎|差不多|将近|仅仅|仅|无论|不管|尽管|即使|哪怕|虽然|然而|可是|而且|并且|或者|要么|就|便|却|倒|恰好|刚好|正好|吃掉|吃了|报了|报的|报|先动|动|打|拿|拿到|整体|总体|主要|基本|一般|通常|往往|马上|立即|赶紧|尽快|实在|简直|压根|根本|完全|绝对|稍微|略|有点|有些|"
+        , "disk|on disk|to disk|stuck|user|users|complain*|rest|currently|seem|seems|seemed|suppose|supposed|kind|kinds|sort|sorts|mid-run|midway|halfway|end to end|abnormal*|unusual*|strange*|weird*|odd|oddly|suspicious*|notice*|sure|believe|mainly|mostly|deal|case|cases|\
+        situation|overall|general|generally|particular|particularly|specific*|certain|certainly|separate*|various|different|similar|same|nearly|almost|fairly|barely|merely|truly|indeed|however|although|though|whether|therefore|thus|despite|otherwise|meanwhile|\
+        eventually|finally|initially|originally|recently|lately|soon|eat|eats|eating|ate|hog|hogs|hogging|turn|turns|turned|keep going|point|points|idea|ideas|clue|hint at|short|briefly|asap|quick|main|key point|root|thru|somehow|somewhere|anywhere|everywhere|\
+        lot|lots|bunch|couple|few|several|plenty|bit|little|big deal|huge|massive|giant|insane|crazy|ridiculous*|awful|terrible|horrible|nice|good|great|best|better|worse|worst|hard|easy|difficult|possible|impossible|available|present|true|false|yes|yeah|yep|nope|sorry|hello there|\
+        those two|these two|other one|others|it all|at all|after all|in the end|in total here|set up|ends up|ended up|end up|happen to|tend*|appear*|become*|became|remain in|stay|stays|stayed|behave*|act|acts|acted|work|works|worked|working|help me|need to|supposed to"),
     (&[Filler], "慢|快|自定义|可能|离|距|小时|半|天|不足|足|前|久|长|啥也没|也没|提前|提早|久|回答|问题是|问|干嘛|干什么|做什么|干啥|作用|用途|一|二|三|四|次|遍|过|完|才|分|样|能|第一个|首先|分成|不同的|设了|设成|设为|设置|设的|设|自身|自己|本身|呀|哦|哈|嘿|诶|喂|麻烦|劳驾|老板|同事|大家|咱们|咱|您|大佬|兄弟|这活|玩意儿|玩意|这东西|东西|鬼|咋|真的|真|确实|其实|似乎|好像|感觉|觉得|觉着|认为|听说|希望|\
         今天|这次|本次|此次|当前|目前|现在|刚才|刚刚|已经|一直|老是|总是|居然|竟然|特别|非常|很|太|挺|超|蛮|相当|十分|好|这么|那么|如此|搞|弄|整|看看|看下|看一看|说说|说|聊聊|帮忙|帮我|告诉我|说明|描述|介绍|列出|列一下|给出|查下|问下|\
         快速|简单|大致|粗略|一些|有些|某|情况|方面|地方|部分|内容|信息|这种|那种|位置|算|让|由|为|于|则|而|并|且|但|但是|不过|然后|因为|所以|那位|张|每次|用到|磁盘|以及|之中|当中|数值|值|点|些|第|号|几|什么样|怎样的|多么|儿", ""),
     (&[Asks(Quantity::Verdict)], "正常|有问题|是问题|问题吗|什么问题|健康|需要优化|能不能优化|可以优化|要优化|需要处理|要不要|值得|有没有|是否|是不是|例行检查|检查一下",
         "main problem|biggest problem|the problem|a problem|any problem*|problem with|an issue|any issue*|wrong|healthy|normal|ok|okay|fine|should we|should i worry|do we need|need to worry|worth|anything to|\
         anything we|check|could this|can this"),
-    (&[Asks(Quantity::Reason)], "为什么|为何|为啥|超时|出错|出的错|抛出|原因|怎么回事|怎么会|怎么这么|怎么跑|怎么花|咋|什么问题|定位|卡在|导致|失败|挂了|挂掉|报错|错误|异常|崩溃|被杀|杀掉|杀死|退出码|根因|炸了|性能问题|慢|瓶颈",
-        "why|why's|timeout|timed out|time-out|reason*|cause*|what happened|what is wrong|blew up|blow* up|broke|breaks|what's wrong|what went wrong|how come|explain|\
-        hold* up|slow|too long|so long|fail*|crash*|died|killed|exception*|error|errors|error message|exit code|threw|end|ended|bottleneck*|misses its sla|due to|\
+    (&[Asks(Quantity::Reason)], "为什么|为何|为啥|报的什么|什么错|啥错|报什么|错在哪|出了啥|死因|怎么了|咋了|哪里出|哪出|超时|出错|出的错|抛出|原因|怎么回事|怎么会|怎么这么|怎么跑|怎么花|咋|什么问题|定位|卡在|导致|失败|挂了|挂掉|报错|错误|异常|崩溃|被杀|杀掉|杀死|退出码|根因|炸了|性能问题|慢|瓶颈",
+        "why|why's|root cause*|what killed|what failed|what's up|what is up|stack trace|traceback|timeout|timed out|time-out|reason*|cause*|what happened|what is wrong|blew up|blow* up|broke|breaks|what's wrong|what went wrong|how come|explain|\
+        hold* up|slow|too long|so long|fail*|crash*|died|killed|exception*|error|errors|error message|exit code|threw|ended|bottleneck*|misses its sla|due to|\
         responsible"),
-    (&[Asks(Quantity::Remedy)], "再快|跑成功|跑通|成功|怎样让|怎么让|如何让|怎么改|能改|可改|以改|要改|改的|改法|怎么办|建议|优化|解决|修改|改进|改善|提速|加快|加速|缩短|压到|降到|更快|调优|怎么调|先做什么|先改|改哪|改什么|值得改|能直接用|该改|先优化|从哪里入手|从哪入手|从哪开始|从哪里开始|从何入手|第一件事|首要|最先|最值得|最划算|见效最快|先解决|先处理|先看|怎么修|该修|修哪|修什么|先修|修复|第一步|避免",
-        "first thing|first step|worth fixing|worth changing|leave it alone|next step*|one change|one thing|single change|which change|best change|most effective|payoff|pays off|bang for the buck|sooner|quickest fix|\
+    (&[Asks(Quantity::Remedy)], "再快|先动|先调|该动|动哪|改啥|咋改|怎么跑通|怎么弄|如何解决|怎么解决|怎么优化|怎么提速|下手|怎么整|怎么处理|让它快|想快|快一点|快点|怎么搞|如何改|咋办|咋整|该怎么做|跑成功|跑通|成功|怎样让|怎么让|如何让|怎么改|能改|可改|以改|要改|改的|改法|怎么办|建议|优化|解决|修改|改进|改善|提速|加快|加速|缩短|压到|降到|更快|调优|怎么调|先做什么|先改|改哪|改什么|值得改|能直接用|该改|先优化|从哪里入手|从哪入手|从哪开始|从哪里开始|从何入手|第一件事|首要|最先|最值得|最划算|见效最快|先解决|先处理|先看|怎么修|该修|修哪|修什么|先修|修复|第一步|避免",
+        "do i change|do we change|get it thru|get it through|get it to pass|make it pass|make it work|make it faster|make it quicker|make this faster|what now|what to do|should i do|should we do|do i need to change|go faster|what would help|tweak*|\
+        get it working|do i fix|do first|first thing|first step|worth fixing|worth changing|leave it alone|next step*|one change|one thing|single change|which change|best change|most effective|payoff|pays off|bang for the buck|sooner|quickest fix|\
         where would you start|where do we start|where should i start|where should we start|start with|begin with|prioritize|prioritise|succeed*|what would you do|would you change|what should|what can|what could|should i change|should we change|to change|can we do|can i do|do about|fix*|optimi*|improv*|\
         speed*|faster|suggest*|recommend*|advise|advice|tune|tuning|reduce|shorten|cut|solve|avoid|remedy|run faster|quick win*|quickest win*|biggest win*|easiest win*|\
         low-hanging|do first|change first|fix first|where do i start|where to start"),
     (&[Asks(Quantity::Gain)], "能省|节省|省多少|省下|收益|能快多少|快多少|提升多少|减少多少|多大影响|影响多大",
         "save*|saving*|gain*|benefit*|how much faster|half the time|in half|impact|worth doing|how much would|how much time would"),
-    (&[Asks(Quantity::Account)], "时间都|时间花|花在|时间去|耗在|瓶颈|时间线|关键路径|时间分布|主要耗时",
-        "minutes go|minutes went|seconds go|seconds went|hours go|hours went|time lost|time is lost|time go|time goes|time went|time gone|takes the time|took the time|spend*|spent|bottleneck*|critical path|breakdown|takes so long|took so long|take so long|\
+    (&[Asks(Quantity::Account)], "时间都|时间去哪|其余时间|其余的时间|剩下的时间|都去哪|时间花|花在|时间去|耗在|瓶颈|时间线|关键路径|时间分布|主要耗时",
+        "did the rest go|rest of the time|the rest go|rest of it go|minutes go|minutes went|seconds go|seconds went|hours go|hours went|time lost|time is lost|time go|time goes|time went|time gone|takes the time|took the time|spend*|spent|bottleneck*|critical path|breakdown|takes so long|took so long|take so long|\
         timeline"),
     (&[Asks(Quantity::Duration)], "多久|多长时间|耗时|用时|时长|运行时间|执行时间|几分钟|多少时间|多少分钟|多少秒",
         "how long|duration|run time|runtime|running time|elapsed|wall time|how many minutes|how many seconds|how much time|how fast"),
@@ -162,13 +170,13 @@ pub(crate) const WORDS: &[Entry] = &[
     (&[Asks(Quantity::Stages)], "多少阶段|多少个阶段|几个阶段|几个 stage|阶段数|多少个 stage|多少 stage|哪些阶段", "how many stages|jobs and stages|stages and|number of stages|stage count|list the stages|what stages|which stages"),
     (&[Asks(Quantity::Cost)], "美元|多少块|成本|费用|花费多少|资源消耗|vertex-hour|au-hour|au 小时|顶点小时|核小时|令牌小时|多少资源|多少钱",
         "dollars|usd|euros|cost*|expensive|price|vertex hours|vertex-hours|au hours|au-hours|core hours|resources|money"),
-    (&[Asks(Quantity::Inputs)], "哪些表|哪张表|哪个表|输入表|哪些输入|哪个输入|最大的输入|最大的表|什么表|读了哪些|读哪些|输入有哪些|多少个输入|读取哪些|输入有多|输入数据有多|输入多大",
+    (&[Asks(Quantity::Inputs)], "哪两张表|哪几张表|哪两个表|哪几个表|哪些数据源|几张表|读的什么|哪些表|哪张表|哪个表|输入表|哪些输入|哪个输入|最大的输入|最大的表|什么表|读了哪些|读哪些|输入有哪些|多少个输入|读取哪些|输入有多|输入数据有多|输入多大",
         "which table|which tables|what tables|inputs|input tables|which input|which inputs|what input|largest input|biggest input|largest table|biggest table|\
         input data|what does it read|what data|which files does it read|how many inputs|how many tables"),
     (&[Asks(Quantity::Place)], "第几行|哪一行|哪行|哪几行|哪里设的|哪里设置|脚本哪|哪段代码|哪段脚本|哪条语句|哪个语句|在哪里|代码在哪|脚本里的哪|对应的脚本|对应脚本",
         "which line*|what line*|which statement*|which code|what code|which part of the script|where in the script|where is|script lines|line number*|\
         lines of the script"),
-    (&[Asks(Quantity::Flow)], "上游|下游|依赖|输入来自|数据来自|读自|谁读|写给", "upstream|downstream|depend*|feeds|fed by|reads from|read from|comes from|waits for|consumer*|producer*"),
+    (&[Asks(Quantity::Flow)], "数据从哪|从哪个 stage|从哪个阶段|哪个阶段来|来自哪|上游|下游|依赖|输入来自|数据来自|读自|谁读|写给", "where does its data|gets its data from|data come from|upstream|downstream|depend*|feeds|fed by|reads from|read from|comes from|waits for|consumer*|producer*"),
     (&[Asks(Quantity::Change)], "变慢了|变了|变化|上次|上一次|上周|昨天|比之前|和之前|跟之前|之前的运行|之前跑|以前|突然|越来越|改动后|上线后|前几天|比平时|比往常|回归|不一样",
         "chang* since|changed|what changed|last run|last week|last time|yesterday|than before|as before|before the change|used to|went up|compared to|compared with|\
         previous|regress*|twice as long|than usual|last change|earlier run|different from|suddenly|since"),
@@ -176,7 +184,7 @@ pub(crate) const WORDS: &[Entry] = &[
         "files should|files do you need|provide|missing|what else do you need|which file*|what file*|need more|cannot be decided|not decided|unsure|uncertain"),
     (&[Asks(Quantity::Sources)], "依据|证据|哪里来的|怎么知道|来源|怎么得出|根据什么", "evidence|how do you know|source of|based on|prove|proof|where does that number|how sure|confiden*"),
     (&[Asks(Quantity::Identity)], "谁提交|谁跑的|提交人|什么时候提交|什么时候跑|什么时候开始|什么时候运行|几点|哪个队列|什么队列|虚拟集群|集群|vc|作业 id|作业id",
-        "contact|which user|who submitted|who ran|who owns|owner|when was|when did|which queue|cluster|vc|virtual cluster|job id|submitted by"),
+        "contact|which user ran|which user submitted|who submitted|who ran|who owns|owner|when was|when did|which queue|cluster|vc|virtual cluster|job id|submitted by"),
     (&[Takes(SegmentKind::Compile)], "编译", "compil*"),
     (&[Takes(SegmentKind::Queue)], "排队|队列等|队列里", "queue*|queuing"),
     (&[Takes(SegmentKind::CapacityWait)], "等待资源|等资源|等待令牌|等机器|等了|等那么|等这么|等多久|等待|才开始", "wait*|capacity"),
@@ -203,13 +211,14 @@ pub(crate) const WORDS: &[Entry] = &[
     (&[Caused(Cause::CpuBoundUdo)], "用户代码|udo|udf|自定义函数", "user code|udo*|udf*|cpu"),
     (&[Caused(Cause::ParallelismTooLow), Caused(Cause::TinyVertices), Caused(Cause::SerialGather)], "并行|顶点太多|顶点太少|任务太多|任务太少|单个顶点|单核|这么多顶点|顶点这么多|这么多任务|这么多 task",
         "parallel*|too few|too many vertices|too many tasks|so many vertices|so many tasks|so many small tasks|one core|single vertex|one vertex"),
+    (&[Caused(Cause::TinyVertices)], "切得太碎|切得太细|太碎|太细|碎片", "tiny vert*|tiny task*|too fine*|too small|so small|over-partitioned|overpartitioned|too many partitions|too granular"),
     (&[Caused(Cause::SmallFiles)], "小文件", "small file*|many files|tiny file*"),
     (&[Caused(Cause::VertexRetries)], "重试|重跑|失败最多|上失败", "retr*|failed attempts|revoked|failures|failed most"),
     (&[Caused(Cause::SlowMachine)], "慢机器|机器慢|坏机器|节点慢|机器有问题|机器问题", "slow machine*|bad machine*|slow node*|bad node*|machine*|hardware"),
     (&[Caused(Cause::QueueWait)], "排队|等待资源", "queue*|queuing|capacity"),
     (&[Caused(Cause::MissedBroadcast), Caused(Cause::BroadcastTooLarge)], "广播", "broadcast*"),
     (&[Caused(Cause::LateFilter)], "过滤|where 提前|where 条件|把 where|先 where|谓词|下推", "filter*|predicate*|pushdown|push down|pushed down"),
-    (&[Caused(Cause::UnusedColumns)], "无用的列|多余的列|没用的列", "unused column*|too many columns"),
+    (&[Caused(Cause::UnusedColumns)], "没用到|没有用到|没被使用|未使用|用不到|无用的列|多余的列|没用的列", "unused column*|too many columns|never used|not used|aren't used|unused"),
     (&[Caused(Cause::IneffectiveCache)], "缓存|重复|几遍|多少遍|读了几次|读了多少次|算了几次",
         "cach*|computed again|recomput*|recalculat*|over and over|repeat*|more than once|same thing|same data|same computation|read again|how many times|again and again"),
     (&[Caused(Cause::OverAllocation), Caused(Cause::UnderAllocation)], "执行器太|executor 太|资源分配",
@@ -228,7 +237,7 @@ pub(crate) const WORDS: &[Entry] = &[
     (&[Setting("spark.cores.max")], "最多多少核|总核数上限", "max cores|maximum cores"),
     (&[Setting("spark.executor.cores")], "executor 核|executor 的核|每个 executor 多少核|每个 executor 几核", "executor cores|cores per executor|cores does each executor"),
     (&[Setting("spark.driver.memory")], "driver 内存|driver 的内存", "driver memory"),
-    (&[Setting("spark.sql.autoBroadcastJoinThreshold")], "自动广播阈值|广播阈值|广播的阈值", "broadcast threshold|broadcast join threshold|threshold for broadcast*"),
+    (&[Setting("spark.sql.autoBroadcastJoinThreshold")], "阈值是多少|阈值多少|阈值设|自动广播阈值|广播阈值|广播的阈值", "the threshold|broadcast threshold|broadcast join threshold|threshold for broadcast*"),
     (&[Setting("spark.speculation")], "推测执行", "speculation|speculative execution"),
     (&[Setting("spark.task.maxFailures")], "最多允许失败|允许失败几次|失败几次|最大失败次数|失败上限", "max failures|task failures allowed|may fail|failures are allowed|allowed to fail"),
     (&[Setting("spark.default.parallelism")], "默认并行度", "default parallelism"),
@@ -241,7 +250,7 @@ pub(crate) const WORDS: &[Entry] = &[
     (&[Setting("spark.sql.files.maxPartitionBytes")], "输入分区大小|文件分区大小", "max partition bytes|input partition size|input split size"),
     (&[Cue(Cue::Why)], "为什么|为何|为啥|原因|怎么回事|怎么会|怎么这么|怎么跑|怎么花|怎么用|咋导致", "why|why's|reason*|cause*|what happened|how come|explain|responsible|due to"),
     (&[Cue(Cue::Polar)], "吗|是不是|有没有|是否|能不能|会不会|严重", "any"),
-    (&[Cue(Cue::Open)], "慢|久|失败|挂|优化|瓶颈|性能|正常|出了什么问题|原因|超|怎么改|改法|建议|定位", "slow|slower|fail*|optimi*|bottleneck*|wrong|problem*|faster|speed*|sla|reason"),
+    (&[Cue(Cue::Open)], "什么错|啥错|死因|怎么了|咋了|出了啥|慢|久|失败|挂|优化|瓶颈|性能|正常|出了什么问题|原因|超|怎么改|改法|建议|定位", "root cause*|what killed|what failed|slow|slower|fail*|optimi*|bottleneck*|wrong|problem*|faster|speed*|sla|reason"),
     (&[Cue(Cue::Slow)], "慢|久|失败|报错|卡住|挂了", "slow*|long|fail*|crash*|stuck|hang*"),
     (&[Cue(Cue::Failure)], "失败|挂了|挂掉|挂过|报错|出错|错误|异常|崩溃|抛出", "fail*|crash*|error*|exception*|threw|blew up|died|broke"),
     (&[Cue(Cue::Error)], "错误|异常|报错", "error*|exception*|message*"),
@@ -292,8 +301,25 @@ pub(crate) const WORDS: &[Entry] = &[
     (&[Cue(Cue::Runs)], "运行|跑", "run|runs|running|execution|work"),
     (&[Cue(Cue::Strategy)], "连接方式|连接类型|连接算法|哪种连接|什么连接|join 方式|join 类型|join 算法|哪种 join|什么 join", "join type|type of join|kind of join|join strategy|join algorithm|sort of join"),
     (&[Cue(Cue::Outsider)], "谁写入|谁写的|谁把|是谁写|谁读取|谁读了|谁在用|谁会用|谁用了|谁生成|谁产生|谁导入|谁维护|谁负责", "who read|who reads|who wrote|who writes|who produced|who produces|who uses|who used|who consumes|who generated|who loads|who loaded|who maintains|who created|who changed|who is reading|who else"),
+    (&[Cue(Cue::Finished)], "跑完了吗|跑完没|跑完了没|跑完了么|结束了吗|结束了没|完成了吗|成功了吗|跑通了吗|还在跑吗|还在运行吗|有没有跑完|是否跑完|是否完成|有没有成功|是否成功|有没有结束",
+        "did it finish|did the job finish|did the run finish|did this finish|did this job finish|has it finished|is it finished|did it complete|did the job complete|is it done|has it ended|is it still running|did it succeed|did the job succeed|\
+        did this run succeed|did it end|run to the end|did the app finish|did the application finish|did this app*|complete successfully|finish successfully|was it successful|is the job finished|is the application finished|did it get through"),
+    (&[Cue(Cue::LastStep)], "最后走到哪|走到哪一步|走到哪|跑到哪|执行到哪|最后一步|最后一个事件|停在哪|到哪一步", "last thing|last step|last event|how far did|how far it|where did it stop|where it stopped"),
+    (&[Cue(Cue::Ran)], "跑起来|有没有跑|跑了吗|跑了没|运行了吗|执行了吗|有没有运行|有没有执行|跑过|启动了吗|跑到了吗", "run|ran|start|started|execute|executed"),
+    (&[Cue(Cue::Written)], "写出任何|写出了任何|有没有写|写出结果|写了结果|写出东西|产出结果|有没有输出|有没有产出|写出了吗|任何结果|任何输出|任何数据",
+        "anything written|write anything|wrote anything|written anything|any output*|any result*|produce anything|output at all|write any*|produce any*|get written|was anything|anything get"),
+    (&[Cue(Cue::Uses)], "用到|用了|使用|用过|读过|读了|引用|被用|用上|在用", "use|uses|used|using|read|reads|reference*|refer*|touch*|need|needs|needed"),
+    (&[Cue(Cue::Others)], "除了|以外|之外|别的|其他|其它|另外", "besides|other|others|other than|apart from|another|except|else"),
+    (&[Cue(Cue::Wasted)], "浪费|白跑|白费|损失|白做", "wast*|burn*|burnt|in vain|for nothing|thrown away"),
+    (&[Cue(Cue::Kinds)], "哪些错|哪种错|哪几种|什么类型|哪些类型|几种错|错误类型|哪类", "kinds of|kind of error*|what errors|which errors|types of error*|error types|what kinds|what kind|sort of error*"),
+    (&[Cue(Cue::ExitCode)], "退出码|退出代码|返回码", "exit code*|exit status|exitcode|exit with|exited with"),
+    (&[Cue(Cue::Slower)], "哪个慢|谁慢|更慢|哪台慢|最慢|哪个比较慢", "slower|slowest|the slow one|which one is slow|is slow"),
+    (&[Cue(Cue::Choice)], "还是", "or|rather than|and not"),
+    (&[Cue(Cue::Origin)], "谁设|谁定|哪来的|哪里来的|哪儿来的|从哪来|怎么来的|怎么定的|哪里设|哪儿设|由什么决定|什么决定|谁把|谁指定|在哪设|哪里定", "who set|where does|come from|comes from|came from|who decided|what sets|what set|what determines|determined by|set by|what decides|decided by|controls"),
+    (&[Cue(Cue::Effect)], "影响|作用|干什么|干嘛|做什么|有什么用|什么用|意思|后果|会怎么样|是什么", "effect*|affect*|impact*|mean|means|do|does|consequence*|control*|implication*|good for"),
+    (&[Cue(Cue::Fits)], "放得下|装得下|小于|低于|够小|超过|小于等于|大于", "fit|fits|fitted|under|below|exceed*|small enough|within|larger than|too big|too large|over"),
     (&[Resource(Resource::Tokens)], "令牌|token|au ", "token*|au|aus"),
-    (&[Resource(Resource::Executors)], "executor|执行器|节点", "executor*|worker*|node*"),
+    (&[Resource(Resource::Executors)], "加机器|加几台机器|多几台机器|更多机器|扩容|executor|执行器|节点", "executor*|worker*|node*|more machines|add machines|additional machines"),
     (&[Resource(Resource::Cores)], "核", "core*|cpu*|slot*"),
     (&[Resource(Resource::Input)], "输入|数据|表", "input*|data|rows|table*|dataset*"),
     (&[Resource(Resource::Memory)], "内存", "memory|ram|heap"),
@@ -304,7 +330,7 @@ pub(crate) const WORDS: &[Entry] = &[
     (&[Amount(Amount::Times(2.0))], "双倍|翻倍|翻一倍|加倍|翻一番|翻番|多一倍|增加一倍|加一倍|大一倍|涨一倍", "twice|double|doubles|doubled|doubling"),
     (&[Amount(Amount::Times(3.0))], "", "triple|triples|tripled|tripling|thrice"),
     (&[Amount(Amount::Times(4.0))], "翻两番", "quadruple|quadrupled"),
-    (&[Amount(Amount::Open)], "更多|更少|增加|减少|需要多少|够不够|够吗|多一些|少一些|加大|调大|加 |加点|多给|减 |再加|多加", "more|fewer|less|additional|extra|enough|adding|reducing"),
+    (&[Amount(Amount::Open)], "加机器|加几台|多几台|扩容|更多|更少|增加|减少|需要多少|够不够|够吗|多一些|少一些|加大|调大|加 |加点|多给|减 |再加|多加", "more|fewer|less|additional|extra|enough|adding|reducing"),
     (&[Numeral(1.0)], "一个|一台", "one"),
     (&[Numeral(2.0)], "两倍|两个|两台", "two"),
     (&[Numeral(2.0)], "二倍|二个|二台", ""),
@@ -330,6 +356,8 @@ pub(crate) const WORDS: &[Entry] = &[
     (&[Record(Record::Arguments)], "条件|表达式|谓词|怎么算|公式", "condition*|expression*|predicate*|computed|formula|argument*"),
     (&[Record(Record::Flow)], "分发|分布|下一个阶段", "distributed|sent|next stage"),
     (&[Unrecorded(StaticText { zh: "磁盘和网络的速度", en: "the speed of disks and the network" })], "iops|磁盘吞吐|磁盘速度|网络带宽|带宽是|带宽有", "iops|disk throughput|disk speed|bandwidth|network speed|latency"),
+    (&[Unrecorded(StaticText { zh: "机器的空闲内存和磁盘空间", en: "the free memory and disk space of the machines" })],
+        "剩多少内存|剩余内存|空闲内存|可用内存|内存还剩|机器的内存|剩多少空间|磁盘空间|剩余空间|剩多少磁盘|磁盘还剩|机器内存", "free memory|memory left|memory was left|memory was free|free ram|ram left|free disk|disk space|available memory|space left|memory available|memory did the machine|memory did the host"),
     (&[Unrecorded(StaticText { zh: "集群上的其他作业", en: "other jobs of the cluster" })], "其他作业|别的作业|谁的作业|别人的作业|集群负载|邻居", "other jobs|another job|whose job*|cluster load|load of the cluster|neighbor*|neighbour*"),
     (&[Unrecorded(StaticText { zh: "机器的型号", en: "the models of the machines" })], "机型|cpu 型号|什么型号|几代 cpu", "cpu model|machine type|instance type|vm size|hardware model"),
     (&[Unrecorded(StaticText { zh: "以后的运行和很久以前的运行", en: "later runs or runs long before" })], "下次|下一次|明天|下周|下个月|以后会|将来|上个月|上月|去年|历史上|往年|每天都|经常", "tomorrow|next run|next time|next week|next month|future|last month|last year|last quarter|every day|how often does this job"),

@@ -233,6 +233,31 @@ pub(crate) enum Cue {
     Strategy,
     /// People and programs outside of the run.
     Outsider,
+    /// Whether the job has ended, and how far it got.
+    Finished,
+    LastStep,
+    /// Whether stages ran, and whether anything was written.
+    Ran,
+    Written,
+    /// Whether something is used.
+    Uses,
+    /// Things besides the named one.
+    Others,
+    /// Time without a result.
+    Wasted,
+    /// Kinds of errors.
+    Kinds,
+    ExitCode,
+    /// Which of several things is slow.
+    Slower,
+    /// One of several reasons.
+    Choice,
+    /// Who decides a number.
+    Origin,
+    /// What a setting does.
+    Effect,
+    /// Whether a size is below a limit.
+    Fits,
 }
 
 impl Word {

@@ -7,6 +7,7 @@ use report::{SegmentKind, StaticText, text};
 use crate::intent::Intent;
 use crate::reading::Reading;
 use crate::said::{Said, names};
+use crate::spelling::{Place, is_name};
 use crate::subject::Subject;
 use crate::vocabulary::texts;
 use crate::word::{Cue, Quantity, Thing, Word};
@@ -173,13 +174,15 @@ pub(crate) fn leaves_out(run: &Asked<'_>, intent: &Intent, answer: &str) -> bool
 
 /// What a question asks and its answer does not say.
 pub(crate) struct Missing {
-    pub(crate) pieces: Vec<String>,
+    /// Names that it lacks.
+    pub(crate) names: Vec<String>,
+    /// Whether it lacks other words.
+    pub(crate) has_some: bool,
     /// Whether the answer says less than half of what is asked.
     pub(crate) is_most: bool,
 }
 
-/// Bytes of an unknown word that may be of weight, and of one that a longer word may have by chance.
-const LETTERS: usize = 4;
+/// Bytes of a word that a longer word may have by chance.
 const SHORT: usize = 4;
 
 /// Whether an unknown word is more than one Chinese character, which often is a part of an ordinary word.
@@ -187,11 +190,32 @@ fn is_weighty(word: &str) -> bool {
     word.is_ascii() || word.chars().count() > 1
 }
 
+/// Whether a word of a question, in the letters of its writer, names something: an identifier or a quoted name. Ordinary words never do.
+pub(crate) fn names_something(question: &str, word: &str) -> bool {
+    let lower = question.to_ascii_lowercase();
+    let is_loud = !question.contains(|c: char| c.is_ascii_lowercase());
+    let is_part = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    let mut places = lower.match_indices(word).filter(|(at, _)| {
+        !lower[..*at].ends_with(is_part) && !lower[at + word.len()..].starts_with(is_part)
+    });
+    places.any(|(at, _)| {
+        let span = at..at + word.len();
+        let written = &question[span.clone()];
+        let letters = written.bytes().filter(u8::is_ascii_alphabetic).count();
+        let in_capitals =
+            !is_loud && letters > 2 && written.bytes().all(|b| b.is_ascii_uppercase());
+        let has_digit = letters > 1 && written.bytes().any(|b| b.is_ascii_digit());
+        let is_quoted = Place { question, span }.is_quoted();
+        written.is_ascii() && (is_name(written) || in_capitals || has_digit || is_quoted)
+    })
+}
+
 /// The phrases, the words and the names of a question that its answer does not cover.
 pub(crate) fn missing(run: &Asked<'_>, intent: &Intent, answer: &str) -> Missing {
     let reading = &intent.reading;
     let silent = unspoken(run, intent, answer);
     let mut pieces: Vec<String> = silent.map(str::to_owned).collect();
+    let mut names: Vec<String> = Vec::new();
     let records = reading.places(|word| matches!(word, Word::Record(_)).then_some(()));
     let is_record = |word: &str| {
         let mut records = records.iter();
@@ -199,8 +223,13 @@ pub(crate) fn missing(run: &Asked<'_>, intent: &Intent, answer: &str) -> Missing
     };
     let unknown = unknown(reading.text()).1.into_iter();
     let unknown =
-        unknown.filter(|word| word.len() >= LETTERS && is_weighty(word) && !is_record(word));
-    pieces.extend(unknown.filter(|word| is_left(run, intent, answer, word)));
+        unknown.filter(|word| word.len() >= SHORT && is_weighty(word) && !is_record(word));
+    for word in unknown.filter(|word| is_left(run, intent, answer, word)) {
+        match names_something(&intent.text, &word) {
+            true => names.push(word),
+            false => pieces.push(word),
+        }
+    }
     let is_there = |name: &str| answer.contains(name);
     for subject in &intent.subjects {
         let (name, is_told) = match subject {
@@ -214,7 +243,7 @@ pub(crate) fn missing(run: &Asked<'_>, intent: &Intent, answer: &str) -> Missing
             }
             _ => continue,
         };
-        pieces.extend((!is_told).then(|| name.clone()));
+        names.extend((!is_told).then(|| name.clone()));
     }
     // "doesn't it?" asks for no absence
     pieces.retain(|piece| !piece.contains('\''));
@@ -224,25 +253,38 @@ pub(crate) fn missing(run: &Asked<'_>, intent: &Intent, answer: &str) -> Missing
     let asked = phrases.filter(|(words, _)| words.iter().any(is_content));
     let covered = asked.filter(|(_, text)| !pieces.contains(text)).count();
     Missing {
-        is_most: pieces.len() > covered,
-        pieces,
+        is_most: pieces.len() + names.len() > covered,
+        has_some: !pieces.is_empty(),
+        names,
     }
 }
 
-/// Names the words of a question that its answer does not cover, before the answer.
+/// Says the names of a question that its answer does not cover, before the answer.
 pub(crate) fn admit(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) {
-    let missing = missing(run, intent, &said.text()).pieces;
+    let Missing {
+        names: lacks,
+        has_some,
+        ..
+    } = missing(run, intent, &said.text());
+    let is_told = intent.asks(Quantity::Account) || intent.asks(Quantity::Identity);
     let language = said.language();
     let quoted = |[open, close]: [&str; 2]| {
-        let pieces = missing.iter().map(|piece| format!("{open}{piece}{close}"));
-        names(&pieces.collect::<Vec<_>>(), language)
+        let names = lacks.iter().map(|name| format!("{open}{name}{close}"));
+        names.collect::<Vec<_>>()
     };
-    let (zh, en) = (quoted(["“", "”"]), quoted(["\"", "\""]));
-    if !missing.is_empty() {
-        said.lead(text!(
+    let (zh, en) = (
+        names(&quoted(["“", "”"]), language),
+        names(&quoted(["\"", "\""]), language),
+    );
+    match lacks.is_empty() {
+        false => said.lead(text!(
             "没有记录回答{zh}，以下是最接近的记录",
             "No record answers {en}; the nearest records follow"
-        ));
+        )),
+        true if has_some && !is_told => {
+            said.lead(text!("最接近的记录如下", "The nearest records follow"))
+        }
+        true => {}
     }
 }
 
@@ -267,7 +309,7 @@ fn is_left(run: &Asked<'_>, intent: &Intent, answer: &str, word: &str) -> bool {
     word.len() > 1
         && !(is_number && (is_stated || is_id))
         && !(word.len() > 4 && has(script))
-        && !has(answer)
+        && (!is_weighty(word) || !has(answer))
 }
 
 /// The phrases of a question that an answer is silent about.
@@ -340,8 +382,9 @@ pub(crate) fn is_more_than_overview(intent: &Intent) -> bool {
         && scan.words.iter().any(is_content)
 }
 
-/// Unknown words of an open question.
+/// Unknown words of an open question, and ordinary ones of any other.
 const TOLD: usize = 6;
+const ORDINARY: usize = 2;
 
 /// Whether a question has a word that neither a table nor its answer knows. Clauses without any known word are small talk.
 pub(crate) fn has_unknown(run: &Asked<'_>, intent: &Intent, answer: &str) -> bool {
@@ -369,11 +412,27 @@ pub(crate) fn has_unknown(run: &Asked<'_>, intent: &Intent, answer: &str) -> boo
             let is_hint = word.len() > 4 && hints::find(word).is_some();
             is_hint && !spoken.contains(&word.to_lowercase())
         });
-    // an open question about the trouble of the job may tell more of it
-    let allowed = if intent.is_open { TOLD } else { 0 };
     let is_unknown = known.peek().is_none();
-    let left = known.map(|(_, left)| left.iter().filter(|word| is_left(word)).count());
-    has_hint || is_unknown || left.sum::<usize>() > allowed
+    let left = known.flat_map(|(_, left)| left);
+    let left: Vec<String> = left.filter(|word| is_left(&word)).collect();
+    // an open question about the trouble of the job may tell more of it
+    let is_content = |w: &Word| !matches!(w, Filler | Other | Which | Not);
+    let phrases = intent.reading.phrases.iter();
+    let content = phrases
+        .filter(|(words, _)| words.iter().any(is_content))
+        .count();
+    use Quantity::{Account, Reason, Remedy, Verdict};
+    let concludes = [Account, Reason, Remedy, Verdict]
+        .iter()
+        .any(|q| intent.asks(*q));
+    let concludes = concludes && intent.subjects == [Subject::Job];
+    let allowed = match intent.is_open {
+        true => TOLD,
+        false if !concludes || intent.reading.asks_yes_no() => 0,
+        false => content.min(ORDINARY),
+    };
+    let is_name = |word: &String| names_something(&intent.text, word);
+    has_hint || is_unknown || left.len() > allowed || !intent.is_open && left.iter().any(is_name)
 }
 
 /// Whether a text has a word with a meaning, and the words that no phrase covers.

@@ -14,7 +14,7 @@ mod say;
 
 use job::script::{Statement, StatementKind};
 use report::measure::{Entity, Measure, book};
-use report::{Text, text};
+use report::text;
 
 use crate::intent::{Intent, kind};
 use crate::reading::Reading;
@@ -25,9 +25,6 @@ use crate::word::{Quantity, Thing, Word};
 use crate::{Asked, origin, rank, record};
 pub(crate) use records::Record;
 use rows::Row;
-
-/// Lost executors named.
-const LOST: usize = 8;
 
 /// A question with its words.
 pub(crate) struct Query<'a> {
@@ -215,7 +212,7 @@ impl<'a> Query<'a> {
             return false;
         }
         if is_lost {
-            return self.lost(said, rows);
+            return false;
         }
         let measures = self.measures(entity);
         let names_measure = self.scan.words.iter().any(|w| matches!(w, Of(_)));
@@ -297,37 +294,6 @@ impl<'a> Query<'a> {
         let stages = stages.filter(|_| measures.contains(&&book::FAILED));
         stages.for_each(|at| record::attempts(said, &self.run.summary.stages[at]));
         is_said
-    }
-
-    /// Says how many executors were lost, when and why.
-    fn lost(&self, said: &mut Said<'_>, mut rows: Vec<Row<'_>>) -> bool {
-        rows.retain(|row| row.values.value(&book::EXECUTOR_LOST).is_some());
-        said.say(match rows.len() {
-            0 => text!("没有丢失 executor", "No executor was lost"),
-            n => text!("丢失的 executor：{n} 个", "Executors lost: {n}"),
-        });
-        let vertex = self.run.vertex();
-        for row in rows.iter().take(LOST) {
-            let Some(value) = row.values.value(&book::EXECUTOR_LOST) else {
-                continue;
-            };
-            let ids = said.evidence_of(&book::EXECUTOR_LOST, value, &row.name, vertex);
-            let mut executors = self.run.summary.executors.iter();
-            let executor = executors.find(|e| row.name == format!("executor {}", e.id));
-            let reason = match executor.and_then(|e| e.reason.as_ref()) {
-                Some(reason) => text!("：{reason}", ": {reason}"),
-                None => Text::default(),
-            };
-            let sentence = book::EXECUTOR_LOST.sentence(&row.name, value.number(), vertex);
-            let sentence = text!(
-                "{sentence}{reason}",
-                "{sentence}{reason}",
-                sentence = sentence,
-                reason = reason
-            );
-            said.cite(sentence, &ids);
-        }
-        true
     }
 
     /// Says values of the whole job; values of stages are summed.

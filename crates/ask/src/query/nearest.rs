@@ -14,8 +14,9 @@ use crate::{
     Asked, column, found, job, mention, polar, rank, setting, stage, terms, thing, time, verdict,
 };
 
-/// Measures of one answer.
+/// Measures of one answer, and sentences.
 const TOLD: usize = 3;
+const TOLD_AT_MOST: usize = 8;
 
 /// Things with a sentence of their own.
 const SENTENCES: usize = 2;
@@ -65,6 +66,7 @@ pub(crate) fn answer(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) -> b
     if !is_reason {
         query.tell(said, &names);
     }
+    said.truncate(said.len().min(begun + TOLD_AT_MOST));
     if said.only_repeats(begun) {
         said.truncate(begun);
     }
@@ -146,11 +148,17 @@ impl Query<'_> {
     fn tell(&self, said: &mut Said<'_>, names: &[&str]) {
         let (run, intent) = (self.run, self.intent);
         let begun = said.len();
+        let reads = self.scan.has(Record(super::Record::Reads));
+        if reads {
+            self.records(said);
+        }
         self.tell_named(said);
         if intent.reading.settings().next().is_none() || said.len() == begun {
             self.tell_measures(said);
         }
-        self.records(said);
+        if !reads {
+            self.records(said);
+        }
         names.iter().for_each(|name| mention::say(said, run, name));
         if intent.subjects == [Subject::Job] && (said.len() == begun || !self.has(Number)) {
             verdict::causes(said, run, intent);

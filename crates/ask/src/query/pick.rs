@@ -156,6 +156,8 @@ impl Query<'_> {
             _ if has(Spread) => vec![&book::OPERATOR_SPREAD],
             _ if has(Bytes) => Vec::new(),
             _ if self.is_time() && !is_amount => vec![&book::OWN_TIME],
+            // the rows that a scan reads are those that it produces
+            _ if is_amount && is_in && self.is_scan() => vec![&book::OPERATOR_ROWS],
             _ if is_amount && is_in && !has(Out) => vec![&book::ROWS_TAKEN],
             _ if is_amount && is_in => vec![&book::ROWS_TAKEN, &book::OPERATOR_ROWS],
             _ if is_amount && !has(Out) && self.is_operator() => {
@@ -164,6 +166,15 @@ impl Query<'_> {
             _ if is_amount => vec![&book::OPERATOR_ROWS],
             _ => Vec::new(),
         }
+    }
+
+    /// Whether every named operator reads an input of the job.
+    fn is_scan(&self) -> bool {
+        let stages = &self.run.summary.stages;
+        self.subjects.iter().all(|s| match s {
+            Subject::Operator(at, o) => stages[*at].operators[*o].kind == "extract",
+            subject => matches!(subject, Subject::Input(_)),
+        })
     }
 
     /// Whether it names an operator that takes in rows of others: "how many rows does the reducer have?" asks for both sides.

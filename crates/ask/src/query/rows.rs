@@ -34,7 +34,7 @@ pub(super) fn kinds(keyword: &str) -> &'static [&'static str] {
         "OUTPUT" => &["output"],
         "UNION" => &["union"],
         "WINDOW" => &["window"],
-        "DISTINCT" => &["aggregate"],
+        "DISTINCT" => &["window", "aggregate"],
         "BROADCAST" => &["broadcast"],
         _ => &[],
     }
@@ -226,6 +226,13 @@ impl<'a> Query<'a> {
             rows.retain(fits);
         } else if !wanted.is_empty() && !is_operator_named {
             rows.clear();
+        }
+        // rows are deduplicated by a window that keeps the first one, else by an aggregation
+        let picks = |row: &Row<'_>| {
+            row.operator.is_some_and(|o| o.kind == "window") && super::passed::changes(row)
+        };
+        if self.keywords().any(|k| k == "DISTINCT") && rows.iter().any(picks) {
+            rows.retain(picks);
         }
         // a plan of Spark has its projections as transforms too
         let filters = |row: &Row<'_>| row.operator.is_some_and(|o| o.id.starts_with("Filter"));

@@ -5,3 +5,4 @@ mod question;
 #[path = "../../../runs/tests/it/support.rs"]
 mod support;
 mod table;
+mod words;

@@ -131,12 +131,14 @@ pub fn private_texts<'a>(
     });
     let executors = summary.executors.iter().map(|e| &e.host);
     let lost = summary.stages.iter().flat_map(|s| &s.lost);
+    let vertices = summary.stages.iter().flat_map(|s| &s.vertices);
     let messages = summary.stages.iter().flat_map(|s| &s.messages);
     let code = summary.code.iter().flat_map(|c| &c.lines);
     written
         .chain(summary.inputs.iter().map(|input| &input.name))
         .chain(executors)
         .chain(lost.map(|attempt| &attempt.machine))
+        .chain(vertices.map(|vertex| &vertex.machine))
         .chain(messages.map(|(message, _)| message))
         .chain(code)
         .chain(&summary.error)

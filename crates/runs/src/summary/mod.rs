@@ -4,25 +4,23 @@
 
 mod charts;
 mod own;
+mod vertices;
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use job::Job;
 use job::model::{CodeExcerpt, ColumnStatistics, Edge, Operator, Stage, Table};
-use job::runs::{RunState, StageRuns, VertexRun};
 use report::measure::{InputSheet, Measure, StageSheet, Values, book};
 use serde::{Deserialize, Serialize};
 
 pub use charts::{Histogram, Timeline};
+pub use vertices::{LostAttempt, VertexSummary};
 
 /// The longest stages keep the places of their numbers; other stages keep numbers only.
 const WITH_PLACES: usize = 2000;
 
-/// Lost attempts and messages kept of a stage, columns of an input; bytes of a message and of the arguments of an operator.
-const LOST: usize = 8;
-const MESSAGES: usize = 3;
+/// Columns kept of an input, and bytes of the arguments of an operator.
 const COLUMNS: usize = 200;
-const MESSAGE: usize = 300;
 const ARGUMENTS: usize = 300;
 
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -82,6 +80,9 @@ pub struct StageSummary {
     /// Messages of lost attempts with their counts, most frequent first.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub messages: Vec<(String, u64)>,
+    /// The completed vertices that ran longest and those that read most; `vertices` is a measure.
+    #[serde(rename = "first_vertices", skip_serializing_if = "Vec::is_empty")]
+    pub vertices: Vec<VertexSummary>,
     /// The completed vertex that ran longest and its machine.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub slowest: Option<[String; 2]>,
@@ -115,18 +116,6 @@ pub struct OperatorSummary {
     pub columns: Vec<String>,
     #[serde(flatten, deserialize_with = "Values::of_operator")]
     pub values: Values,
-}
-
-/// An attempt at a vertex without a result.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(default)]
-pub struct LostAttempt {
-    /// `SV2_Reduce[7]`.
-    pub vertex: String,
-    pub machine: String,
-    /// `failed` or `revoked`.
-    pub state: String,
-    pub ran_ms: u64,
 }
 
 /// A channel between two stages, by their index in [`RunSummary::stages`].
@@ -353,51 +342,14 @@ fn stage(job: &Job, index: usize, sheet: StageSheet, critical: bool) -> StageSum
         run_ms: charts::histogram_of(runs, |run| (run.ended_ms - run.running_ms) as f64),
         vertex_bytes_read: charts::histogram_of(runs, |run| run.bytes_read as f64),
         lines: lines.into_iter().collect(),
-        lost: runs.map(|runs| lost(job, index, runs)).unwrap_or_default(),
-        messages: runs.map(messages).unwrap_or_default(),
-        slowest: runs.and_then(|runs| slowest(job, index, runs)),
+        lost: runs
+            .map(|runs| vertices::lost(job, index, runs))
+            .unwrap_or_default(),
+        messages: runs.map(vertices::messages).unwrap_or_default(),
+        vertices: runs.map(vertices::first).unwrap_or_default(),
+        slowest: runs.and_then(|runs| vertices::slowest(job, index, runs)),
         values: sheet.values,
     }
-}
-
-/// The first attempts of a stage without a result.
-fn lost(job: &Job, stage: usize, runs: &StageRuns) -> Vec<LostAttempt> {
-    let state = |run: &VertexRun| match run.state {
-        RunState::Failed => Some("failed"),
-        RunState::Revoked => Some("revoked"),
-        _ => None,
-    };
-    let lost = runs.runs.iter().filter_map(|run| Some((run, state(run)?)));
-    let attempt = |(run, state): (&VertexRun, &str)| LostAttempt {
-        vertex: format!("{}[{}]", job.stages[stage].name, run.index),
-        machine: runs
-            .machines
-            .get(run.machine as usize)
-            .map(|name| name.to_string())
-            .unwrap_or_default(),
-        state: state.to_owned(),
-        ran_ms: run.ended_ms.saturating_sub(run.running_ms).max(0) as u64,
-    };
-    lost.map(attempt).take(LOST).collect()
-}
-
-fn messages(runs: &StageRuns) -> Vec<(String, u64)> {
-    let cut = |text: &str| {
-        report::format::cut(text.lines().next().unwrap_or_default(), MESSAGE).to_owned()
-    };
-    let events = runs.events.iter().take(MESSAGES);
-    events.map(|(text, count)| (cut(text), *count)).collect()
-}
-
-fn slowest(job: &Job, stage: usize, runs: &StageRuns) -> Option<[String; 2]> {
-    let completed = runs.runs.iter().filter(|r| r.state == RunState::Completed);
-    let slowest = completed.max_by_key(|r| r.ended_ms.saturating_sub(r.running_ms))?;
-    let machine = runs.machines.get(slowest.machine as usize);
-    let machine = machine.map(|name| name.to_string()).unwrap_or_default();
-    Some([
-        format!("{}[{}]", job.stages[stage].name, slowest.index),
-        machine,
-    ])
 }
 
 fn settings(job: &Job) -> BTreeMap<String, [String; 2]> {

@@ -1,0 +1,253 @@
+//! Attempts without a result: how many, with which errors, and how long they ran.
+
+use report::format::{ATTEMPT, Seconds, TIME, list, without_stop};
+use report::measure::book;
+use report::{Cause, JobState, Text, text};
+use runs::StageSummary;
+
+use super::{some, stages};
+use crate::intent::Intent;
+use crate::said::Said;
+use crate::word::Word::*;
+use crate::word::{Cue, Quantity, Thing};
+use crate::{Asked, found, record};
+
+/// Errors, and vertices with their attempts, that are named.
+const ERRORS: usize = 4;
+const SHOWN: usize = 4;
+
+const MAX_FAILURES: &str = "spark.task.maxFailures";
+
+/// Parts of messages about the user's own code.
+const USER: &str = "_USER_|PythonException|UserCode|Unhandled exception";
+
+fn lost(stage: &StageSummary) -> f64 {
+    let counts = [&book::FAILED, &book::REVOKED];
+    counts.iter().filter_map(|m| stage.get(m)).sum()
+}
+
+/// Says how many attempts were lost, their errors and their time.
+pub(super) fn answer(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) -> bool {
+    let reading = &intent.reading;
+    let named = stages(intent);
+    let all = run.summary.stages.iter().enumerate();
+    let meant = all.filter(|(at, _)| named.is_empty() || named.contains(at));
+    let meant: Vec<&StageSummary> = meant.map(|(_, s)| s).filter(|s| lost(s) > 0.0).collect();
+    let names_lost = [Of(&book::FAILED), Of(&book::REVOKED), Named(&book::FAILED)];
+    let is_error = reading.shows(Cue::Error) || reading.shows(Cue::Failure);
+    let is_about = reading.has_any(&names_lost) || is_error && !reading.has(Noun(Thing::Executor));
+    // the failure of the job has its own conclusion
+    let is_of_job = run.report.job.state == JobState::Failed && named.is_empty();
+    let counts = reading.has_any(&[Number, Share, Time])
+        || reading.shows(Cue::Wasted)
+        || reading.shows(Cue::Kinds);
+    // “为什么还是成功了” asks why the job did not fail
+    let asks_success = intent.asks(Quantity::Remedy) && run.report.job.state == JobState::Succeeded;
+    let is_other =
+        intent.asks_why() != asks_success || intent.asks(Quantity::Gain) || reading.has(Define);
+    let asks_vertex = reading.has(Which) && reading.has(Noun(Thing::Vertex));
+    let asks_vertex = asks_vertex && !reading.has(Place) && !reading.shows(Cue::DataRow);
+    if !is_about
+        || meant.is_empty()
+        || is_other
+        || is_of_job && !asks_vertex && !(counts && reading.has_any(&names_lost))
+    {
+        return false;
+    }
+    if intent
+        .subjects
+        .iter()
+        .any(|s| matches!(s, crate::subject::Subject::Finding(_)))
+    {
+        return false;
+    }
+    let is_time = reading.is_time() || reading.shows(Cue::Wasted);
+    if is_time {
+        time(said, run, &meant);
+    }
+    if reading.asks_yes_no() && intent.causes.contains(&Cause::CpuBoundUdo) {
+        let messages = meant.iter().flat_map(|s| &s.messages);
+        let of_user = |(text, _): &(String, u64)| USER.split('|').any(|part| text.contains(part));
+        said.affirm(messages.clone().any(of_user));
+    } else if reading.asks_yes_no() && !named.is_empty() {
+        said.affirm(true);
+    }
+    if intent.asks_why() {
+        retried(said, run);
+    }
+    if is_error && !counts {
+        errors(said, &meant);
+    }
+    count(said, run, &meant);
+    if named.is_empty() && is_error && intent.is_polar() {
+        said.say(text!("作业没有失败", "The job did not fail"));
+    }
+    match reading.has_any(&[Noun(Thing::Machine), Noun(Thing::Executor)]) {
+        true => meant
+            .iter()
+            .take(SHOWN)
+            .for_each(|stage| record::attempts(said, stage)),
+        false => errors(said, &meant),
+    }
+    if !is_time {
+        time(said, run, &meant);
+    }
+    if reading.shows(Cue::Error) || intent.asks(Quantity::Place) {
+        let findings = run.report.findings.iter();
+        let mut own = findings.filter(|f| f.cause == Cause::VertexRetries);
+        own.by_ref()
+            .take(1)
+            .for_each(|f| found::finding(said, f, false));
+    }
+    true
+}
+
+/// Says how many attempts of each stage failed or were revoked, and of which vertices.
+fn count(said: &mut Said<'_>, run: &Asked<'_>, stages: &[&StageSummary]) {
+    for stage in stages.iter().take(SHOWN) {
+        let both = [&book::FAILED, &book::REVOKED];
+        let known = both
+            .iter()
+            .filter_map(|m| Some((*m, stage.values.value(m)?)));
+        let known: Vec<_> = known.filter(|(_, v)| v.number() > 0.0).collect();
+        let ids = said.evidence_of_all(&known, &stage.name, run.vertex());
+        let [failed, revoked] = both.map(|m| stage.get(m).unwrap_or(0.0));
+        let mut vertices: Vec<&str> = stage.lost.iter().map(|l| l.vertex.as_str()).collect();
+        vertices.sort();
+        let vertices = vertices.chunk_by(|a, b| a == b);
+        let mut vertices: Vec<(usize, &str)> = vertices.map(|own| (own.len(), own[0])).collect();
+        vertices.sort_by_key(|(count, _)| std::cmp::Reverse(*count));
+        let vertices = vertices.into_iter().map(|(count, name)| match count {
+            1 => name.to_owned(),
+            _ => format!("{name} × {count}"),
+        });
+        let vertices: Vec<String> = vertices.collect();
+        let of = match stage.lost.len() as f64 == failed + revoked {
+            true => some(&vertices, SHOWN, said.language()),
+            false => String::new(),
+        };
+        let of = match of.is_empty() {
+            true => Text::default(),
+            false => text!("（{of}）", " ({of})"),
+        };
+        said.cite(
+            text!(
+                "{name} 失败的尝试：{failed}，被收回的尝试：{revoked}{of}",
+                "Failed attempts of {name}: {failed}, revoked attempts: {revoked}{of}",
+                name = stage.name,
+                of = of
+            ),
+            &ids,
+        );
+    }
+}
+
+/// Whether a message only says how an attempt ended.
+fn is_outcome(message: &str) -> bool {
+    ["abandoned", "revoked", "cancelled"]
+        .iter()
+        .any(|word| message.contains(word))
+}
+
+/// Says the errors of lost attempts with their counts.
+fn errors(said: &mut Said<'_>, stages: &[&StageSummary]) {
+    let messages = stages
+        .iter()
+        .flat_map(|s| s.messages.iter().map(move |m| (s, m)));
+    let own = messages.filter(|(_, (text, _))| !is_outcome(text));
+    let language = said.language();
+    let shown = own.take(ERRORS).map(|(stage, (text, count))| {
+        let (name, message) = (&stage.name, without_stop(text));
+        text!(
+            "{name} {count} `{message}`",
+            "`{message}` {count} in {name}",
+            count = TIME.count(*count as f64)
+        )
+        .into(language)
+    });
+    let shown: Vec<String> = shown.collect();
+    if !shown.is_empty() {
+        let shown = shown.join(language.select("；", "; "));
+        said.say(text!("错误：{shown}", "Errors: {shown}"));
+    }
+}
+
+/// Says how long lost attempts ran.
+fn time(said: &mut Said<'_>, run: &Asked<'_>, stages: &[&StageSummary]) {
+    let known = stages
+        .iter()
+        .filter_map(|s| Some((s, s.values.value(&book::LOST_WORK)?)));
+    let known: Vec<_> = known.filter(|(_, v)| v.number() > 0.0).collect();
+    let total: f64 = known.iter().map(|(_, v)| v.number()).sum();
+    let ids = known
+        .iter()
+        .take(SHOWN)
+        .flat_map(|(s, v)| said.evidence_of(&book::LOST_WORK, v, &s.name, run.vertex()));
+    let ids: Vec<String> = ids.collect();
+    if total > 0.0 {
+        let sentence = text!(
+            "没有结果的尝试共运行 {time}",
+            "The attempts without a result ran {time} in all",
+            time = Seconds(total / 1e3)
+        );
+        said.cite(sentence, &ids);
+    }
+}
+
+/// Says why failed attempts did not fail the job.
+fn retried(said: &mut Said<'_>, run: &Asked<'_>) {
+    let limit = run
+        .summary
+        .settings
+        .get(MAX_FAILURES)
+        .map(|[limit, _]| limit);
+    said.say(match limit {
+        Some(limit) => text!(
+            "失败的尝试重试后成功：{key} = {limit}，一个 Task 失败 {limit} 次才会使作业失败",
+            "Each failed attempt was repeated and a later one succeeded: {key} = {limit}, so only {limit} failures of one task fail the job",
+            key = MAX_FAILURES
+        ),
+        None => text!(
+            "作业成功，因为失败的顶点重试后成功",
+            "The job succeeded because the failed vertices were repeated and then succeeded"
+        ),
+    });
+}
+
+/// Says the attempts at one vertex. Returns false if none was lost.
+pub(super) fn of_vertex(said: &mut Said<'_>, stage: &StageSummary, name: &str) -> bool {
+    let own: Vec<_> = stage
+        .lost
+        .iter()
+        .filter(|lost| lost.vertex == name)
+        .collect();
+    let ran = own.iter().map(|lost| {
+        let time = Seconds(lost.ran_ms as f64 / 1e3);
+        text!(
+            "{machine}（{time}）",
+            "{machine} ({time})",
+            machine = lost.machine,
+            time = time
+        )
+        .into(said.language())
+    });
+    let ran: Vec<String> = ran.collect();
+    let ran = list(&ran, said.language());
+    let failed = own.iter().filter(|lost| lost.state != "revoked").count();
+    let (all, revoked) = (own.len(), own.len() - failed);
+    said.say(text!(
+        "{name} 有 {all} 次尝试没有结果（失败 {failed} 次，被收回 {revoked} 次）：{ran}",
+        "{times} of {name} had no result ({failed} failed, {revoked} revoked): {ran}",
+        times = ATTEMPT.count(all as f64)
+    ));
+    if failed > 1 {
+        let again = failed - 1;
+        said.say(text!(
+            "第一次之后重试了 {again} 次",
+            "So it was retried {times} after the first attempt",
+            times = TIME.count(again as f64)
+        ));
+    }
+    errors(said, &[stage]);
+    all > 0
+}

@@ -1,0 +1,236 @@
+//! Windows, the partitions of exchanges, and who decides their number.
+
+use report::format::{Bytes as Size, Number as Count};
+use report::measure::book;
+use report::text;
+use runs::{EdgeSummary, OperatorSummary};
+
+use super::{is_whole, stages};
+use crate::intent::Intent;
+use crate::said::Said;
+use crate::subject::Subject;
+use crate::word::Word::*;
+use crate::word::{Cue, Quantity, Thing};
+use crate::{Asked, origin, record, thing};
+
+/// Windows and exchanges named.
+const SHOWN: usize = 3;
+
+/// Says the columns that windows are partitioned and ordered by.
+pub(super) fn window(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) -> bool {
+    let reading = &intent.reading;
+    let asks = [
+        Key,
+        Noun(Thing::Partition),
+        Noun(Thing::Column),
+        Kind("ORDER BY"),
+        Which,
+    ];
+    if !reading.has(Kind("WINDOW"))
+        || !reading.has_any(&asks)
+        || reading.has_any(&[Number, Rows, Time])
+    {
+        return false;
+    }
+    let stages_named = stages(intent);
+    let all = run.summary.stages.iter().enumerate();
+    let meant = all.filter(|(at, _)| stages_named.is_empty() || stages_named.contains(at));
+    let windows = meant.flat_map(|(_, s)| s.operators.iter().map(move |o| (s, o)));
+    let windows = windows.filter(|(_, o)| o.kind == "window");
+    let begun = said.len();
+    for (stage, o) in windows.take(SHOWN) {
+        let Some([partition, order]) = spec(o) else {
+            continue;
+        };
+        let name = o.name_in(&stage.name);
+        said.say(text!(
+            "{name}：按 {partition} 分区，按 {order} 排序",
+            "{name} is partitioned by {partition} and ordered by {order}"
+        ));
+    }
+    let script = run.summary.script.as_ref().map_or("", |s| s.text.as_str());
+    let has_window = |span: &std::ops::Range<usize>| {
+        let text = script.get(span.clone()).unwrap_or_default().to_uppercase();
+        text.contains(" OVER") && text.contains("PARTITION BY")
+    };
+    let statements = run.statements().iter().filter(|s| has_window(&s.span));
+    let is_silent = said.len() == begun;
+    for s in statements.take(SHOWN).filter(|_| is_silent) {
+        thing::quote(said, run, s.lines.0, s.lines.1);
+    }
+    said.len() > begun
+}
+
+/// The columns that a window is partitioned and ordered by, from its arguments: `-keys A -order B`, or the last two lists of Spark's.
+fn spec(o: &OperatorSummary) -> Option<[String; 2]> {
+    if let Some((keys, order)) = o.args.split_once("-order ") {
+        let keys = keys.trim().trim_start_matches("-keys ");
+        return Some([keys, order.trim()].map(str::to_owned));
+    }
+    let mut lists = o
+        .args
+        .rsplit('[')
+        .map(|list| list.split(']').next().unwrap_or_default());
+    let (order, partition) = (lists.next()?, lists.next()?);
+    let plain = |list: &str| list.replace(" NULLS FIRST", "").replace(" NULLS LAST", "");
+    (o.args.matches('[').count() > 2).then(|| [plain(partition), plain(order)])
+}
+
+/// Says the stages that a stage reads from and that read it.
+pub(super) fn flow(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) -> bool {
+    let others = [Number, Rows, Bytes, Time, Most, Least, Key, Place];
+    let [at] = stages(intent)[..] else {
+        return false;
+    };
+    let asks = intent.asks(Quantity::Flow) && !intent.reading.has_any(&others);
+    if !asks || intent.asks_why() {
+        return false;
+    }
+    record::flow(said, run, at);
+    true
+}
+
+/// Says who decides the number of vertices or partitions of a stage.
+pub(super) fn decided(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) -> bool {
+    let reading = &intent.reading;
+    let of_number = |at: &usize| {
+        let count = run.summary.stages[*at].get(&book::VERTICES);
+        reading.numbers().any(|n| Some(n) == count)
+    };
+    let named = stages(intent);
+    let is_count = reading.has_any(&[Noun(Thing::Partition), Noun(Thing::Vertex), Number]);
+    let asks = reading.shows(Cue::Origin) || intent.asks_why() && named.iter().any(of_number);
+    let all = 0..run.summary.stages.len();
+    let meant: Vec<usize> = match named.is_empty() {
+        true => all.filter(of_number).take(1).collect(),
+        false => named,
+    };
+    let [at] = meant[..] else { return false };
+    if !asks || !is_count && !of_number(&at) {
+        return false;
+    }
+    let begun = said.len();
+    origin::partitions(said, run, at);
+    let readers = run.summary.stages[at]
+        .operators
+        .iter()
+        .filter_map(|o| o.reads.as_ref());
+    for name in readers.take(SHOWN) {
+        let input = run.summary.inputs.iter().find(|input| input.name == *name);
+        input
+            .iter()
+            .for_each(|input| thing::describe_input(said, input));
+    }
+    if said.len() > begun {
+        origin::vertices(said, run, &run.summary.stages[at], false);
+    }
+    said.len() > begun
+}
+
+/// Says how much data each partition of the exchanges gets.
+pub(super) fn each(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) -> bool {
+    let reading = &intent.reading;
+    let is_setting =
+        |s: &Subject| matches!(s, Subject::Setting(key) if key == job::model::SHUFFLE_PARTITIONS);
+    let asks = reading.has(Noun(Thing::Partition))
+        && reading.has_any(&[Each, Mean])
+        && reading.has_any(&[Data, Bytes, Rows])
+        && !reading.has(Noun(Thing::Input));
+    let named = stages(intent);
+    if !asks || named.is_empty() && !is_whole(intent) && !intent.subjects.iter().any(is_setting) {
+        return false;
+    }
+    let count = |e: &EdgeSummary| e.values.get(&book::PARTITIONS).filter(|n| *n > 0.0);
+    let edges = run
+        .summary
+        .edges
+        .iter()
+        .filter(|e| named.is_empty() || named.contains(&e.to) || named.contains(&e.from));
+    let known = edges.filter_map(|e| Some((e, count(e)?, e.values.get(&book::BYTES_CROSSING)?)));
+    let mut known: Vec<(&EdgeSummary, f64, f64)> = known.collect();
+    known.sort_by(|a, b| b.2.total_cmp(&a.2));
+    let vertex = run.vertex();
+    let name = |at: usize| run.summary.stages.get(at).map_or("", |s| s.name.as_str());
+    for (edge, partitions, bytes) in known.iter().take(SHOWN) {
+        let between = format!("{} → {}", name(edge.from), name(edge.to));
+        let values = [&book::PARTITIONS, &book::BYTES_CROSSING];
+        let values = values
+            .iter()
+            .filter_map(|m| Some((*m, edge.values.value(m)?)));
+        let ids = said.evidence_of_all(&values.collect::<Vec<_>>(), &between, vertex);
+        let rows = edge
+            .values
+            .get(&book::ROWS_CROSSING)
+            .map(|rows| rows / partitions);
+        let rows = match rows {
+            Some(rows) => text!(
+                "、{rows} 行",
+                " and {rows} rows",
+                rows = Count(rows.round())
+            ),
+            None => report::Text::default(),
+        };
+        said.cite(
+            text!(
+                "{between}：{count} 个分区，平均每个 {size}{rows}",
+                "{between}: {count} partitions with {size}{rows} each on average",
+                count = Count(*partitions),
+                size = Size(bytes / partitions),
+                rows = rows
+            ),
+            &ids,
+        );
+    }
+    !known.is_empty()
+}
+
+/// The bytes of a size such as `10MB`, `1m` or `10485760`.
+fn size(text: &str) -> Option<f64> {
+    let lower = text.trim().to_lowercase();
+    let digits = lower.trim_end_matches(|c: char| !c.is_ascii_digit());
+    let unit = match lower[digits.len()..].trim_end_matches('b').trim() {
+        "" => 1.0,
+        "k" => 1024.0,
+        "m" => 1024.0 * 1024.0,
+        "g" => 1024.0 * 1024.0 * 1024.0,
+        _ => return None,
+    };
+    digits.parse::<f64>().ok().map(|n| n * unit)
+}
+
+/// Says whether an input is small enough to be broadcast.
+pub(super) fn fits(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) -> bool {
+    let reading = &intent.reading;
+    let [Subject::Input(at)] = intent.subjects[..] else {
+        return false;
+    };
+    let is_about = reading.points_back() || reading.has(Kind("BROADCAST"));
+    let limit = run
+        .summary
+        .settings
+        .get(THRESHOLD)
+        .and_then(|[value, _]| Some((value, size(value)?)));
+    let input = &run.summary.inputs[at];
+    let bytes = input.values.value(&book::STORED_BYTES);
+    let (Some((limit, most)), Some(bytes)) = (limit, bytes) else {
+        return false;
+    };
+    if !reading.shows(Cue::Fits) || !(intent.is_polar() || reading.asks_yes_no()) || !is_about {
+        return false;
+    }
+    said.affirm(bytes.number() <= most);
+    let ids = said.evidence_of(&book::STORED_BYTES, bytes, &input.name, run.vertex());
+    said.cite(
+        text!(
+            "{name} 在存储中有 {size}，{key} = {limit}",
+            "{name} has {size} in storage, and {key} is {limit}",
+            name = input.name,
+            size = Size(bytes.number()),
+            key = THRESHOLD
+        ),
+        &ids,
+    );
+    true
+}
+
+const THRESHOLD: &str = "spark.sql.autoBroadcastJoinThreshold";

@@ -1,0 +1,191 @@
+//! Clauses and names of the script: whether it has them, and where.
+
+use job::script::{Statement, StatementKind, hints};
+use report::text;
+
+use super::{has, some, stages};
+use crate::intent::Intent;
+use crate::said::Said;
+use crate::subject::Subject;
+use crate::word::Word::*;
+use crate::word::{Cue, Quantity};
+use crate::{Asked, mention, record, thing};
+
+/// Statements that are quoted, and readers named.
+const SHOWN: usize = 2;
+
+/// Clauses by the words of questions, with the text that the script has for them.
+#[rustfmt::skip]
+const CLAUSES: &[(&str, &str)] = &[
+    ("过期|保留多久|保留几天|保存多久|保存几天|有效期|expire|expires|expiry|expiration|expired|streamexpiry|retention|retained|ttl|kept for|keep it for", "EXPIRY"),
+    ("clustered by|聚簇", "CLUSTERED BY"),
+];
+
+/// Quotes the statements with a clause or a hint that a question names; for yes or no, whether there is one.
+pub(super) fn clause(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) -> bool {
+    let text = intent.reading.text();
+    let named = CLAUSES
+        .iter()
+        .find(|(words, _)| words.split('|').any(|w| has(text, w)));
+    let mut words = intent.text.split(|c: char| !c.is_ascii_alphanumeric());
+    let hint = words.find(|word| {
+        word.len() > 4
+            && word.bytes().all(|b| b.is_ascii_uppercase())
+            && hints::find(word).is_some()
+    });
+    // "is the hint in line 79 a problem?" asks for its findings
+    let has_lines = |s: &Subject| matches!(s, Subject::Lines(..));
+    let is_judged = intent.asks(Quantity::Verdict) && intent.subjects.iter().any(has_lines);
+    let is_other = is_judged
+        || intent.asks_why()
+        || intent.asks(Quantity::Remedy)
+        || intent.asks(Quantity::Gain);
+    let Some(keyword) = named
+        .map(|(_, keyword)| *keyword)
+        .or(hint)
+        .filter(|_| !is_other)
+    else {
+        return false;
+    };
+    let Some(script) = &run.summary.script else {
+        return false;
+    };
+    let text = |s: &Statement| {
+        script
+            .text
+            .get(s.span.clone())
+            .unwrap_or_default()
+            .to_uppercase()
+    };
+    let in_lines = |s: &Statement| {
+        let mut places = intent
+            .subjects
+            .iter()
+            .filter_map(|subject| match subject {
+                Subject::Lines(a, b) => Some((*a, *b)),
+                Subject::Operator(at, o) => run.summary.stages[*at].operators[*o]
+                    .line
+                    .map(|line| (line, line)),
+                _ => None,
+            })
+            .peekable();
+        places.peek().is_none() || places.any(|(a, b)| s.lines.0 <= b && a <= s.lines.1)
+    };
+    let all = run
+        .statements()
+        .iter()
+        .filter(|s| s.kind != StatementKind::Declare);
+    let found: Vec<&Statement> = all
+        .filter(|s| text(s).contains(keyword) && in_lines(s))
+        .collect();
+    said.affirm(!found.is_empty());
+    if found.is_empty() {
+        said.say(text!(
+            "脚本中没有 {keyword}",
+            "The script has no {keyword} there"
+        ));
+        return true;
+    }
+    for s in found.iter().take(SHOWN) {
+        let lines = script.text.lines().zip(1u32..);
+        let own = lines.filter(|(line, at)| {
+            (s.lines.0..=s.lines.1).contains(at) && line.to_uppercase().contains(keyword)
+        });
+        own.for_each(|(line, at)| {
+            let line = line.trim();
+            said.say(text!(
+                "脚本第 {at} 行：`{line}`",
+                "Script line {at}: `{line}`"
+            ));
+        });
+        thing::quote(said, run, s.lines.0, s.lines.1);
+    }
+    true
+}
+
+/// Says whether the job uses an input or a name of its script.
+pub(super) fn usage(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) -> bool {
+    let asks = intent.reading.shows(Cue::Uses) && intent.reading.asks_yes_no();
+    let others = [Most, Least, Apart, Times, Number];
+    if !asks || intent.reading.has_any(&others) || !stages(intent).is_empty() {
+        return false;
+    }
+    let inputs = intent.subjects.iter().filter_map(|s| match s {
+        Subject::Input(at) => Some(&run.summary.inputs[*at]),
+        _ => None,
+    });
+    let inputs: Vec<_> = inputs.collect();
+    let knows_readers = run.operators().any(|o| o.reads.is_some());
+    for input in inputs.iter().filter(|_| knows_readers) {
+        let by = record::readers(run, input).map(|(stage, o)| format!("{stage}/{}", o.id));
+        let by: Vec<String> = by.collect();
+        let (name, shown) = (&input.name, some(&by, SHOWN * 2, said.language()));
+        said.affirm(!by.is_empty());
+        said.say(match by.is_empty() {
+            true => text!("没有语句读取 {name}", "No statement reads {name}"),
+            false => text!("{name} 由 {shown} 读取", "{name} is read by {shown}"),
+        });
+    }
+    let names: Vec<&String> = match inputs.is_empty() {
+        true => intent
+            .names
+            .iter()
+            .filter(|_| intent.unknown.is_empty())
+            .collect(),
+        false => inputs.iter().map(|i| &i.name).collect(),
+    };
+    for name in names {
+        used(said, run, name);
+    }
+    said.len() > 0
+}
+
+/// Says the statements that use a name, besides its declaration.
+fn used(said: &mut Said<'_>, run: &Asked<'_>, name: &str) {
+    let Some(script) = &run.summary.script else {
+        return;
+    };
+    let own = name
+        .rsplit(['/', '.'])
+        .find(|part| part.len() > 3)
+        .unwrap_or(name);
+    let text = |s: &Statement| script.text.get(s.span.clone()).unwrap_or_default();
+    let declares = |s: &&Statement| s.kind == StatementKind::Declare && text(s).contains(own);
+    let declared: Vec<&str> = run
+        .statements()
+        .iter()
+        .filter(declares)
+        .filter_map(|s| s.target.as_deref())
+        .collect();
+    let mut names: Vec<&str> = declared
+        .iter()
+        .map(|name| name.trim_start_matches('@'))
+        .collect();
+    names.push(own);
+    let uses = |s: &&Statement| {
+        s.kind != StatementKind::Declare && names.iter().any(|n| mention::has(text(s), n))
+    };
+    let uses: Vec<&Statement> = run.statements().iter().filter(uses).collect();
+    if run.statements().is_empty() {
+        return;
+    }
+    said.affirm(!uses.is_empty());
+    match uses.first() {
+        Some(first) => {
+            thing::quote(said, run, first.lines.0, first.lines.1);
+        }
+        None => said.say(text!(
+            "脚本中没有语句使用 {name}",
+            "No statement of the script uses {name}"
+        )),
+    }
+    for s in run
+        .statements()
+        .iter()
+        .filter(declares)
+        .filter(|_| uses.is_empty())
+        .take(1)
+    {
+        thing::quote(said, run, s.lines.0, s.lines.1);
+    }
+}
