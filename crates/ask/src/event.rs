@@ -1,14 +1,14 @@
 //! Points of time of a run, and the time between two of them: "from the first executor to the end".
 
 use report::format::Seconds;
-use report::measure::{Measure, book};
+use report::measure::book;
 use report::{Segment, StaticText, Text, text};
 
 use crate::names::{Known, Named};
 use crate::reading::Reading;
 use crate::said::Said;
 use crate::subject::Subject;
-use crate::word::{Cue, Word};
+use crate::word::{Cue, Point, Word};
 use crate::{Asked, time};
 
 /// A point of time, in seconds since the submission, with its evidence.
@@ -16,15 +16,6 @@ struct Event {
     name: Text,
     seconds: f64,
     ids: Vec<String>,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) enum Point {
-    Submission,
-    Measured(&'static Measure),
-    FirstStage,
-    Start,
-    End,
 }
 
 /// Events that every run has, with their names.

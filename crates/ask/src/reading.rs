@@ -243,7 +243,7 @@ impl Reading {
     pub(crate) fn settings(&self) -> impl Iterator<Item = &'static str> {
         // "how many executors, and how much memory does each have?"
         let is_memory = self.shows(Cue::Executor)
-            && self.has(Resource(crate::wanted::Resource::Memory))
+            && self.has(Resource(crate::word::Resource::Memory))
             && !self.has_any(&[Most, Mean]);
         let memory = "spark.executor.memory";
         let of = |word: &Word| match word {

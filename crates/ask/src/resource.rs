@@ -10,11 +10,11 @@ use report::{
 
 use super::said::Said;
 use super::time;
-use super::wanted::{Amount, Resource, Wanted};
+use super::wanted::Wanted;
 use super::{Asked, found, setting, verdict};
 use crate::intent::Intent;
 use crate::subject::Subject;
-use crate::word::Cue;
+use crate::word::{Amount, Cue, Resource};
 
 /// Causes that more memory may remove.
 const MEMORY: [Cause; 4] = [

@@ -9,10 +9,7 @@ use std::sync::LazyLock;
 use report::measure::{Measure, book};
 use report::{Cause, ProblemType, SegmentKind, StaticText};
 
-use crate::event::Point;
-use crate::query::Record;
-use crate::wanted::{Amount, Resource};
-use crate::word::{Cue, Quantity, Thing, Word};
+use crate::word::{Amount, Cue, Point, Quantity, Record, Resource, Thing, Word};
 
 /// Phrases with `|` between them.
 pub(crate) type Phrases = &'static str;

@@ -4,26 +4,13 @@ use std::ops::Range;
 
 use crate::reading::Reading;
 use crate::vocabulary::length;
-use crate::word::{Cue, Word};
+use crate::word::{Amount, Cue, Resource, Word};
 
 /// Characters between an amount and its resource: "twice as many tokens", “executor 从 8 个减到 2 个”.
 const APART: usize = 24;
 
 /// Characters of a question that is no more than a change: "twice the executors?".
 const BRIEF: usize = 24;
-
-/// The resource that a question would change.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Resource {
-    Tokens,
-    Executors,
-    Cores,
-    Input,
-    /// Memory and hardware: no record shows their effect.
-    Memory,
-    Hardware,
-    Partitions,
-}
 
 /// Words before and after the present amount: "from 8", "instead of 8", “从 8”; "8 → 2", “8 个改成 2 个”.
 const BEFORE_PRESENT: &str = "from|instead of|rather than|not|than|从|由|而不是|不是|现在|目前";
@@ -36,16 +23,6 @@ const UNITS: &str = "个|台|核|tokens|token|令牌|executors|executor|aus|au|c
 /// Units of times and sizes: a number before them is no count.
 const OTHER_UNITS: &str =
     "分钟|分|秒|小时|天|毫秒|行|gb|mb|kb|tb|gib|mib|min|s |sec|hour|ms|%|rows";
-
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) enum Amount {
-    Times(f64),
-    Count(f64),
-    /// "two more", “减少 3 个”
-    Plus(f64),
-    /// "more", "fewer"
-    Open,
-}
 
 /// A resource and its new amount.
 #[derive(Debug, Clone, Copy, PartialEq)]

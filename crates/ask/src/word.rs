@@ -3,10 +3,6 @@
 use report::measure::Measure;
 use report::{Cause, ProblemType, SegmentKind, StaticText};
 
-use crate::event::Point;
-use crate::query::Record;
-use crate::wanted::{Amount, Resource};
-
 /// A question about a job, a stage, an input, ….
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Quantity {
@@ -299,4 +295,58 @@ impl Word {
     pub(crate) fn is_thing(&self) -> bool {
         matches!(self, Word::Noun(_) | Word::Kind(_))
     }
+}
+
+/// A point of time of a run.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) enum Point {
+    Submission,
+    Measured(&'static Measure),
+    FirstStage,
+    Start,
+    End,
+}
+
+/// A kind of record.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Record {
+    /// Columns and format of inputs.
+    Columns,
+    /// How inputs are stored.
+    Layout,
+    /// Readers of inputs.
+    Reads,
+    Hints,
+    /// How joins are run.
+    Strategy,
+    /// Attempts without a result.
+    Attempts,
+    /// Arguments of operators.
+    Arguments,
+    /// The stages before and after a stage.
+    Flow,
+}
+
+/// The resource that a question would change.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Resource {
+    Tokens,
+    Executors,
+    Cores,
+    Input,
+    /// Memory and hardware: no record shows their effect.
+    Memory,
+    Hardware,
+    Partitions,
+}
+
+/// The new amount of a resource.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) enum Amount {
+    Times(f64),
+    Count(f64),
+    /// "two more", “减少 3 个”
+    Plus(f64),
+    /// "more", "fewer"
+    Open,
 }

@@ -36,7 +36,10 @@ pub(crate) fn complete(view: &View<'_>, finding: &mut Finding) {
 fn of_batches(view: &View<'_>, cause: Cause, stage: usize) -> Option<Lines> {
     let mut operators = view.job.stages[stage].operators.iter();
     let is_slow = cause == Cause::CpuBoundUdo && operators.any(|o| takes_batches(&o.class_name));
-    let place = view.job.place_in(stage, Part::UserCode).filter(|_| is_slow)?;
+    let place = view
+        .job
+        .place_in(stage, Part::UserCode)
+        .filter(|_| is_slow)?;
     let program = view.job.program()?;
     let function = program.function_named_by(program.calls.get(place.call?)?)?;
     Some(program.lines(&program.syntax.span(function)))

@@ -88,12 +88,13 @@ pub(super) fn answer(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) -> b
         return chosen.is_some();
     }
     let compares = reading.has_any(&[Most, Least, Apart, Times]);
-    if !is_part && !(reading.has_any(&[Apart, Times]) && reading.has(Most)) {
+    let is_apart = reading.has_any(&[Apart, Times]) && reading.has(Most);
+    if !is_part && !is_apart {
         return false;
     }
     meant.sort_by(|a, b| millis(b).total_cmp(&millis(a)));
     let count = meant.len();
-    let counts = [Number, Record(crate::query::Record::Reads)];
+    let counts = [Number, Record(crate::word::Record::Reads)];
     if reading.has_any(&counts) || !compares {
         said.say(text!(
             "这样的查询有 {count} 个",

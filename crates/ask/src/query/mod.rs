@@ -21,9 +21,8 @@ use crate::reading::Reading;
 use crate::said::Said;
 use crate::subject::Subject;
 use crate::word::Word::*;
-use crate::word::{Quantity, Thing, Word};
+use crate::word::{Quantity, Record, Thing, Word};
 use crate::{Asked, origin, rank, record};
-pub(crate) use records::Record;
 use rows::Row;
 
 /// A question with its words.

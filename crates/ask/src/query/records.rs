@@ -7,32 +7,12 @@ use super::Query;
 use crate::said::Said;
 use crate::subject::Subject;
 use crate::word::Word::{self, *};
-use crate::word::{Cue, Quantity, Thing};
+use crate::word::{Cue, Quantity, Record, Thing};
 use crate::{found, job, record, setting, stage, thing};
 
 /// Operators with their arguments, and operators with a sentence of their own.
 const ARGUMENTS: usize = 4;
 const SENTENCES: usize = 2;
-
-/// A kind of record.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Record {
-    /// Columns and format of inputs.
-    Columns,
-    /// How inputs are stored.
-    Layout,
-    /// Readers of inputs.
-    Reads,
-    Hints,
-    /// How joins are run.
-    Strategy,
-    /// Attempts without a result.
-    Attempts,
-    /// Arguments of operators.
-    Arguments,
-    /// The stages before and after a stage.
-    Flow,
-}
 
 impl<'a> Query<'a> {
     fn asks_record(&self, record: Record) -> bool {

@@ -213,7 +213,10 @@ fn has_own_partitioner(view: &View<'_>) -> bool {
     let Some(program) = view.job.program() else {
         return false;
     };
-    let mut calls = program.calls.iter().filter(|call| call.name == "partitionBy");
+    let mut calls = program
+        .calls
+        .iter()
+        .filter(|call| call.name == "partitionBy");
     calls.any(|call| {
         let first = call.arguments.first().and_then(|a| program.integer(a.node));
         first.is_some() && call.arguments.len() == 2

@@ -5,8 +5,8 @@ use report::{Cause, text};
 use runs::compare::{Comparison, FindingChange, FindingStatus, Pair, Reason, ScriptChange};
 
 use super::{
-    Row, SHOWN, SHOWN_NUMBERS, duration, estimates, finding_cost, grows, input_name, input_numbers, known,
-    percent, rest, stage_marks, stage_numbers, time_of, totals, words_of,
+    Row, SHOWN, SHOWN_NUMBERS, duration, estimates, finding_cost, grows, input_name, input_numbers,
+    known, percent, rest, stage_marks, stage_numbers, time_of, totals, words_of,
 };
 use crate::layout::shorten;
 use crate::table::Align;

@@ -359,7 +359,7 @@ mod tests {
     #[test]
     fn a_stage_of_two_findings_shows_both_and_long_details_fit_its_box() {
         let busy = StageSummary {
-            values: values(&[(&book::VERTICES, 12_500.0), (&book::BUSY, 2.3e9)]),
+            values: values(&[(&book::VERTICES, 125_000.0), (&book::BUSY, 3.5e8)]),
             ..stage("SV1")
         };
         let summary = RunSummary {

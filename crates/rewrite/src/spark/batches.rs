@@ -11,13 +11,17 @@ pub fn prepared_once(program: &Program, call: &Call) -> Option<Rewrite> {
     let syntax = &program.syntax;
     let function = program.function_named_by(call)?;
     let above = syntax.nodes[function].parent;
-    let decorators = syntax.children(above).filter(|at| syntax.kind(*at) == "decorator");
+    let decorators = syntax
+        .children(above)
+        .filter(|at| syntax.kind(*at) == "decorator");
     let decorator = only(decorators).map(|at| program.text_of(at))?;
     decorator.contains("pandas_udf").then_some(())?;
     let parameters = syntax.child(function, "parameters")?;
     let parameter = only(syntax.children(parameters))?;
     let batch = syntax.children(parameter).next()?;
-    let of_batch = syntax.child(parameter, "type").map(|at| program.text_of(at))?;
+    let of_batch = syntax
+        .child(parameter, "type")
+        .map(|at| program.text_of(at))?;
     let returned = syntax.child(function, "return_type")?;
     if of_batch.contains("Iterator") || syntax.kind(batch) != "identifier" {
         return None;
@@ -35,7 +39,11 @@ pub fn prepared_once(program: &Program, call: &Call) -> Option<Rewrite> {
     let value = syntax.children(*last).next()?;
     let calls = |at: &usize| syntax.subtree(*at).any(|at| syntax.kind(at) == "call");
     // a function that returns in several places, or not at its end, has another shape as a generator
-    let returns = |at: &usize| syntax.subtree(*at).any(|at| syntax.kind(at) == "return_statement");
+    let returns = |at: &usize| {
+        syntax
+            .subtree(*at)
+            .any(|at| syntax.kind(at) == "return_statement")
+    };
     let is_simple = syntax.kind(*last) == "return_statement"
         && !before.iter().chain(between).any(returns)
         && before.iter().any(calls)
@@ -52,7 +60,11 @@ pub fn prepared_once(program: &Program, call: &Call) -> Option<Rewrite> {
     let span = syntax.span(parameter);
     rewrite.replace(statement, span, format!("batches: Iterator[{of_batch}]"));
     let of_returned = program.text_of(returned).to_owned();
-    rewrite.replace(statement, syntax.span(returned), format!("Iterator[{of_returned}]"));
+    rewrite.replace(
+        statement,
+        syntax.span(returned),
+        format!("Iterator[{of_returned}]"),
+    );
     let start = syntax.span(rest[0]).start;
     let indent = indentation(&program.text, start).to_owned();
     let head = program.slice(&(start..syntax.span(*last).start));
@@ -101,7 +113,11 @@ mod tests {
             // the declared types choose how Spark calls it
             "def f(a):\n    model = load()\n    return a * model\n",
         ] {
-            assert_eq!(changed(&format!("{decorator}{function}")), None, "{function}");
+            assert_eq!(
+                changed(&format!("{decorator}{function}")),
+                None,
+                "{function}"
+            );
         }
     }
 }

@@ -24,11 +24,15 @@ impl Translation<'_, '_> {
         match (call.name.as_str(), arguments.as_slice()) {
             ("sub", [pattern, text, value]) => {
                 let is_module = self.program.text_of(call.receiver?) == "re";
-                self.replaced(*pattern, *text, *value, depth).filter(|_| is_module)
+                self.replaced(*pattern, *text, *value, depth)
+                    .filter(|_| is_module)
             }
             ("sub", [text, value]) => {
                 let made = self.program.bound(call.receiver?, self.statement);
-                let made = self.program.call_of(made).filter(|made| made.name == "compile")?;
+                let made = self
+                    .program
+                    .call_of(made)
+                    .filter(|made| made.name == "compile")?;
                 let [pattern] = made.arguments.as_slice() else {
                     return None;
                 };
@@ -50,7 +54,10 @@ impl Translation<'_, '_> {
     /// `text.split(separator)[n]` and `names[key]`.
     pub(super) fn item(&mut self, node: usize, depth: usize) -> Option<(String, Kind)> {
         let (program, syntax) = (self.program, &self.program.syntax);
-        let (of, at) = (syntax.child(node, "value")?, syntax.child(node, "subscript")?);
+        let (of, at) = (
+            syntax.child(node, "value")?,
+            syntax.child(node, "subscript")?,
+        );
         if syntax.kind(of) == "identifier" {
             return self.looked_up(of, at, depth);
         }
@@ -58,7 +65,9 @@ impl Translation<'_, '_> {
         let [separator] = split.arguments.as_slice() else {
             return None;
         };
-        program.string(separator.node).filter(|text| !text.is_empty())?;
+        program
+            .string(separator.node)
+            .filter(|text| !text.is_empty())?;
         let (text, kind) = self.expression(split.receiver?, depth + 1)?;
         let cut = self.spark("substring_index").filter(|_| is_text(kind))?;
         let separator = program.text_of(separator.node);
@@ -128,9 +137,8 @@ impl Translation<'_, '_> {
         let (program, syntax) = (self.program, &self.program.syntax);
         let is_own = |at: usize| program.text_of(at) == name;
         let mut calls = program.calls.iter();
-        let by_call = calls.any(|call| {
-            call.receiver.is_some_and(is_own) && !READ.contains(&call.name.as_str())
-        });
+        let by_call = calls
+            .any(|call| call.receiver.is_some_and(is_own) && !READ.contains(&call.name.as_str()));
         let mut nodes = 0..syntax.nodes.len();
         let by_item = nodes.any(|at| {
             let is_written = syntax.nodes[at].field == Some("left")
@@ -251,7 +259,8 @@ mod tests {
             ),
             (
                 "s.split(\"@\")[1]",
-                "F.substring_index(F.substring_index(F.col(\"s\"), \"@\", 2), \"@\", -1)".to_owned(),
+                "F.substring_index(F.substring_index(F.col(\"s\"), \"@\", 2), \"@\", -1)"
+                    .to_owned(),
             ),
             (
                 "s.split(\"@\")[-1]",
@@ -264,7 +273,8 @@ mod tests {
             ),
             (
                 "\"y\" if \"b\" in s else \"n\"",
-                "F.when((F.col(\"s\")).contains(\"b\"), F.lit(\"y\")).otherwise(F.lit(\"n\"))".to_owned(),
+                "F.when((F.col(\"s\")).contains(\"b\"), F.lit(\"y\")).otherwise(F.lit(\"n\"))"
+                    .to_owned(),
             ),
         ] {
             assert_eq!(column(value, ""), Some(expected), "{value}");
@@ -289,7 +299,10 @@ mod tests {
         for (rest, changes) in [
             ("r = d.withColumn(\"u\", g(\"s\"))\n", true),
             ("r = d.select(g(\"s\"))\n", false),
-            ("def h(c):\n    return g(c)\ndef g(c):\n    return h(c)\n", false),
+            (
+                "def h(c):\n    return g(c)\ndef g(c):\n    return h(c)\n",
+                false,
+            ),
         ] {
             let program = Program::parse("a.py", &format!("{own}{rest}"));
             let call = program.calls.iter().find(|call| call.name == "f");

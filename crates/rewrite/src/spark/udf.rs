@@ -74,19 +74,26 @@ pub fn builtin(program: &Program, call: &Call) -> Option<Rewrite> {
 fn is_named(program: &Program, call: &Call, depth: usize) -> bool {
     let syntax = &program.syntax;
     let above = || syntax.upward(call.node).skip(1);
-    let mut naming = above().filter_map(|at| program.call_of(at)).filter_map(|c| {
-        match c.name.as_str() {
+    let mut naming = above()
+        .filter_map(|at| program.call_of(at))
+        .filter_map(|c| match c.name.as_str() {
             "withColumn" | "alias" | "filter" | "where" => Some(true),
             "select" | "selectExpr" | "agg" | "groupBy" | "groupby" => Some(false),
             _ => None,
-        }
-    });
+        });
     naming.next().unwrap_or_else(|| {
-        let is_returned = above().next().is_some_and(|at| syntax.kind(at) == "return_statement");
+        let is_returned = above()
+            .next()
+            .is_some_and(|at| syntax.kind(at) == "return_statement");
         let mut around = above().filter(|at| syntax.kind(*at) == "function_definition");
         let name = around.next().and_then(|at| syntax.child(at, "name"));
         let name = name.map(|at| program.text_of(at)).filter(|_| is_returned);
-        let calls = || program.calls.iter().filter(|c| Some(c.name.as_str()) == name);
+        let calls = || {
+            program
+                .calls
+                .iter()
+                .filter(|c| Some(c.name.as_str()) == name)
+        };
         let is_near = depth < MOST_FUNCTIONS && calls().next().is_some();
         is_near && calls().all(|c| is_named(program, c, depth + 1))
     })
