@@ -1,6 +1,6 @@
 //! The runs of a recurring job, as text.
 
-use report::format::{Bytes, Change, RUN, Ratio, Seconds};
+use report::format::{Bytes, Change, Number, RUN, Ratio, Seconds};
 use report::{Language, Text, text};
 use runs::history::{JobHistory, PastRun, Signal};
 
@@ -71,7 +71,6 @@ fn table(history: &JobHistory, words: Words) -> Table {
 /// A row per run, oldest first.
 pub fn rows<'a>(history: &'a JobHistory, words: Words) -> Vec<[String; 8]> {
     let mut plans: Vec<&'a str> = Vec::new();
-    let unit = report::hours_of(history.unit.as_deref().unwrap_or_default());
     let mut row = |run: &'a PastRun| {
         let seconds = |s: Option<f64>| shown(s.map(|s| words.say(Seconds(s))));
         let plan = run.plan.as_deref().map(|plan| {
@@ -89,7 +88,7 @@ pub fn rows<'a>(history: &'a JobHistory, words: Words) -> Vec<[String; 8]> {
             run.submitted.get(..16).unwrap_or("–").replace('T', " "),
             seconds(run.elapsed_seconds),
             seconds(run.queued_seconds),
-            shown(run.cost.map(|cost| words.say(unit.count(cost)))),
+            shown(run.cost.map(|cost| words.say(Number(cost)))),
             shown(input),
             shown(plan.map(|n| n.to_string())),
             changes(run, words).join(words.comma()),

@@ -22,6 +22,15 @@ struct Line {
     slow: bool,
 }
 
+fn line_of(past: &runs::history::PastRun, cells: [String; 8], longest: f64) -> Line {
+    let percent = |seconds: f64| (seconds / longest * 100.0).round();
+    Line {
+        cells,
+        percent: past.elapsed_seconds.map_or(0.0, percent),
+        slow: past.is_regression,
+    }
+}
+
 pub(super) async fn show(State(app): State<Arc<App>>, visitor: Visitor, named: Named) -> Response {
     app.answer(visitor, move |app, visitor| {
         let run = named.find(app)?.row.run_id;
@@ -32,12 +41,13 @@ pub(super) async fn show(State(app): State<Arc<App>>, visitor: Visitor, named: N
         let times = of_job.runs.iter().filter_map(|past| past.elapsed_seconds);
         let longest = times.fold(f64::MIN_POSITIVE, f64::max);
         let lines = of_job.runs.iter().zip(history::rows(&of_job, words));
-        let line = |(past, cells): (&runs::history::PastRun, [String; 8])| Line {
-            cells,
-            percent: past
-                .elapsed_seconds
-                .map_or(0.0, |s| (s / longest * 100.0).round()),
-            slow: past.is_regression,
+        let unit = report::hours_of(of_job.unit.as_deref().unwrap_or_default());
+        let line = |(past, mut cells): (&runs::history::PastRun, [String; 8])| {
+            // a page has room for the unit of the used time
+            if let Some(cost) = past.cost {
+                cells[3] = words.say(unit.count(cost));
+            }
+            line_of(past, cells, longest)
         };
         let regressions = of_job.runs.iter().filter(|past| past.is_first_regression);
         let note = |past: &runs::history::PastRun| {
