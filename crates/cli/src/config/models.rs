@@ -25,7 +25,7 @@ pub(crate) struct Embedder {
     pub(crate) query_prefix: Option<String>,
     /// Text before a passage.
     pub(crate) passage_prefix: Option<String>,
-    /// Weights of the vector branch, as `eval --tune` finds them.
+    /// Weights of the vector branch, compared by `eval --split tune`.
     pub(crate) weights: Option<Weights>,
 }
 
