@@ -12,7 +12,7 @@ use rewrite::Rewrite;
 use rewrite::hint::Side;
 use rewrite::spark::{batches, columns, hints, partitions, rdd, reuse, schema, streams, udf};
 
-/// Methods whose rows a change may spread over more tasks.
+/// Methods that read rows, which a change may spread over more tasks.
 const SOURCES: [&str; 8] = [
     "parquet", "csv", "json", "orc", "text", "load", "table", "textFile",
 ];
@@ -112,7 +112,7 @@ impl<'a> Case<'a> {
         }
     }
 
-    /// Whether the finding is about the driver's time in many short micro-batches, whose rows the driver does not collect.
+    /// Whether the finding is about the driver's time in many short micro-batches, and the driver does not collect their rows.
     pub(crate) fn has_short_batches(&self) -> bool {
         let place = self.job.place_of_stream(Stream::Pace);
         let call = place.and_then(|place| self.job.program()?.calls.get(place.call?));

@@ -62,6 +62,13 @@ impl<'a> Asked<'a> {
         })
     }
 
+    /// The text of a statement of the script.
+    pub(crate) fn text_of(&self, statement: &Statement) -> &'a str {
+        let script = self.summary.script.as_ref();
+        let text = script.and_then(|s| s.text.get(statement.span.clone()));
+        text.unwrap_or_default()
+    }
+
     /// The operators of all stages.
     pub(crate) fn operators(&self) -> impl Iterator<Item = &'a OperatorSummary> + Clone {
         self.summary.stages.iter().flat_map(|s| &s.operators)

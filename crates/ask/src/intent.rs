@@ -168,7 +168,7 @@ fn continued(mut named: Named, before: &[String], known: &Known<'_>) -> Named {
     }
 }
 
-/// The parts of the run that a question is about: the named ones, those of the questions before it, or the job.
+/// The parts of the run that a question is about: the named parts, the parts of the questions before it, or the job.
 fn subjects(
     named: &Named,
     reading: &Reading,

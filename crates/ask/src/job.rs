@@ -18,7 +18,7 @@ const SHOWN: usize = 3;
 /// Stages with one vertex that are listed.
 const SINGLE: usize = 8;
 
-/// Measures of how evenly a stage is spread, and the spread over vertices from which it is uneven.
+/// Measures of how evenly a stage is spread, and the least spread over vertices of an uneven stage.
 #[rustfmt::skip]
 const SPREAD: [&Measure; 5] = [
     &book::MAX_RUN, &book::RUN_MAX_OVER_MEAN, &book::ROWS_MAX, &book::ROWS_MAX_OVER_MEAN, &book::READ_MAX_OVER_MEAN,

@@ -1,6 +1,6 @@
 //! Answers a question about a run from the run's measurements.
 //!
-//! `reading` finds the words of the `vocabulary` in a question, and `intent` what they ask for: the parts of the run (`names`, the
+//! `reading` finds the words of the `vocabulary` in a question, and `intent` the meaning of the words: the parts of the run (`names`, the
 //! run's own), the quantities and the measures. Each subject has a module that states its measurements with the
 //! evidence; `verdict` states the conclusions of the rules; `terms` defines words. If a question can't be understood, the answer
 //! says so and lists supported questions. Knows no LLM and no store.
@@ -83,7 +83,7 @@ pub fn answer(question: &str, before: &[String], run: &Asked<'_>) -> MeasuredAns
     said.finish()
 }
 
-/// Whether a clause of a question has an answer of its own kind, or asks for yes or no after another one.
+/// Whether a clause of a question is of a known kind, or asks for yes or no after another one.
 fn has_own_kinds(run: &Asked<'_>, clauses: &[String], before: &[String]) -> bool {
     let mut clauses = clauses.iter().enumerate();
     clauses.any(|(at, clause)| {
@@ -139,7 +139,7 @@ fn each(said: &mut Said<'_>, run: &Asked<'_>, clauses: &[String], before: &[Stri
     true
 }
 
-/// Answers a question whose every word is accounted for. Returns false for any other question.
+/// Answers a question if every word of it is accounted for. Returns false for any other question.
 fn parsed(said: &mut Said<'_>, run: &Asked<'_>, question: &str, intent: &Intent) -> bool {
     if event::answer(said, run, question) {
         return true;

@@ -89,10 +89,9 @@ fn definition(lines: &[&str], name: &str) -> Option<std::ops::Range<usize>> {
 
 /// The lines of the statements that use a name.
 pub(crate) fn statements(run: &Asked<'_>, name: &str) -> Vec<(u32, u32)> {
-    let script = run.summary.script.as_ref().map_or("", |s| s.text.as_str());
     let uses = |s: &&Statement| {
-        let text = script.get(s.span.clone()).unwrap_or_default();
-        !matches!(s.kind, StatementKind::Declare | StatementKind::CsBlock) && has(text, name)
+        let is_other = matches!(s.kind, StatementKind::Declare | StatementKind::CsBlock);
+        !is_other && has(run.text_of(s), name)
     };
     let used = run.statements().iter().filter(uses);
     used.map(|s| s.lines).collect()

@@ -23,7 +23,7 @@ const TROUBLES: [Cause; 11] = [
     Cause::SmallFiles, Cause::Spill, Cause::VertexRetries, Cause::TinyVertices, Cause::ParallelismTooLow,
 ];
 
-/// Says yes or no before the answer to a question that asks for it; nothing if the answer has its own words for it.
+/// Says yes or no before the answer to a question that asks for it, unless the answer says it in other words.
 pub(crate) fn lead(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) {
     if !intent.reading.asks_yes_no() || said.is_decided() {
         return;
@@ -71,9 +71,14 @@ fn decide(run: &Asked<'_>, intent: &Intent) -> Option<bool> {
 
 /// Whether it names a hint: "SKEWJOIN" is no skew.
 fn names_hint(intent: &Intent) -> bool {
-    let words = intent.text.split(|c: char| !c.is_ascii_alphanumeric());
-    let mut long = words.filter(|word| word.len() > 4);
-    long.any(|word| hints::find(&word.to_uppercase()).is_some())
+    hints_in(&intent.text).next().is_some()
+}
+
+/// Words of a text that are hints, as written.
+pub(crate) fn hints_in(text: &str) -> impl Iterator<Item = &str> {
+    let words = text.split(|c: char| !c.is_ascii_alphanumeric());
+    let long = words.filter(|word| word.len() > 4);
+    long.filter(|word| hints::find(&word.to_uppercase()).is_some())
 }
 
 /// Whether any vertex of the meant stages failed or spilled.

@@ -25,10 +25,10 @@ const TROUBLES: [Trouble; 6] = [
     (|c| c.problem_type() == ProblemType::DataSkew, &[&book::ROWS_MAX_OVER_MEAN, &book::READ_MAX_OVER_MEAN], 1.5),
 ];
 
-/// Part by which a stated number may differ from the measured one.
+/// Tolerance of a stated number, as a part of the measured one.
 const NEAR: f64 = 0.25;
 
-/// Says the measurements that a question takes for granted. Returns true if they are otherwise, so that nothing is left to answer.
+/// Says the measurements that a question takes for granted. Returns true if the measurements differ, which answers the question.
 pub(crate) fn check(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) -> bool {
     if intent.reading.shows(Cue::Strategy) {
         return strategies(said, run, intent);
@@ -162,7 +162,7 @@ fn stages<'a>(run: &'a Asked<'_>, intent: &Intent) -> (bool, Vec<&'a StageSummar
     }
 }
 
-/// Says how much of a trouble there is. Returns true if there is none.
+/// Says how much of a trouble there is. Returns true if the run has no such trouble.
 fn trouble(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) -> bool {
     let is_named = |(is_it, ..): &&Trouble| intent.causes.iter().any(|cause| is_it(*cause));
     let Some((is_it, measures, limit)) = TROUBLES.iter().find(is_named) else {
@@ -231,7 +231,7 @@ fn trouble(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) -> bool {
     is_none
 }
 
-/// Corrects a question why a join is a broadcast, or why it is none.
+/// Corrects a question about the reason why a join is or is not a broadcast.
 fn strategy(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) -> bool {
     let of_broadcast = |c: &Cause| matches!(c, Cause::MissedBroadcast | Cause::BroadcastTooLarge);
     let (_, stages) = stages(run, intent);

@@ -18,7 +18,7 @@ pub(crate) struct Reading {
     /// The words of each phrase, with its text.
     pub(crate) phrases: Vec<(&'static [Word], String)>,
     pub(crate) left: Vec<String>,
-    /// Whether its things are those of the part before it.
+    /// Whether it is about the things of the part before it.
     pub(crate) inherits: bool,
     /// Words found anywhere, with their places.
     loose: Vec<(Range<usize>, Word)>,
@@ -328,7 +328,7 @@ impl Reading {
             || self.shows(Cue::Polar)
     }
 
-    /// Whether it is a question for yes or no, and for nothing else.
+    /// Whether it is a question for yes or no alone.
     pub(crate) fn asks_yes_no(&self) -> bool {
         const ZH: &str = "吗|是不是|有没有|是否|能不能|会不会|要不要|够不够";
         const FIRST: &str =

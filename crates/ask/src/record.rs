@@ -64,7 +64,7 @@ pub(crate) fn format(said: &mut Said<'_>, input: &InputSummary) {
     }
 }
 
-/// The columns of an input: those of its metadata, else those that its reader takes.
+/// The columns of an input: from its metadata, else from its reader.
 pub(crate) fn columns_of(run: &Asked<'_>, input: &InputSummary) -> Vec<String> {
     let typed = |c: &ColumnSummary| match &c.type_name {
         Some(kind) => format!("{}: {kind}", c.name),
@@ -88,7 +88,7 @@ pub(crate) fn readers<'a>(
     all.filter(|(_, o)| o.reads.as_ref() == Some(&input.name))
 }
 
-/// Says how often an input is read, and by which operators.
+/// Says the number of reads of an input, and the operators that read it.
 pub(crate) fn reads(said: &mut Said<'_>, run: &Asked<'_>, input: &InputSummary) {
     let by: Vec<String> = readers(run, input)
         .map(|(stage, o)| format!("{stage}/{}", o.id))

@@ -142,7 +142,7 @@ fn with_count(
     }
 }
 
-/// Share of a stage's time that its slowest vertex takes, from which more resources hardly help.
+/// If the slowest vertex takes this share of a stage's time, more resources hardly help.
 const FLOOR: f64 = 0.6;
 
 /// Answers whether a stage would gain from more resources. Returns false if its vertices or the slots are unknown.
@@ -242,7 +242,7 @@ pub(super) fn without(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) -> 
     true
 }
 
-/// Says the number of partitions and what changes it.
+/// Says the number of partitions and the settings that change it.
 fn partitions(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) {
     if run.summary.settings.contains_key(SHUFFLE_PARTITIONS) {
         setting::about(said, run, SHUFFLE_PARTITIONS, intent);

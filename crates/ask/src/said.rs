@@ -17,7 +17,7 @@ pub(crate) struct Said<'a> {
     earlier: &'a [Evidence],
     /// Findings that the answer to the clause states.
     told: Vec<String>,
-    /// Whether the answer affirms what the clause asks.
+    /// Whether the answer to the clause is yes.
     affirmed: Option<bool>,
     /// Sentences before the answer to the clause.
     earlier_clauses: usize,
@@ -52,7 +52,7 @@ impl<'a> Said<'a> {
         self.repeats = false;
     }
 
-    /// Keeps the sentences so far, whatever becomes of the rest of the answer.
+    /// Keeps the sentences so far, even if the rest of the answer is dropped.
     pub(crate) fn pin(&mut self) {
         self.earlier_clauses = self.sentences.len();
     }
@@ -118,7 +118,7 @@ impl<'a> Said<'a> {
             .all(|sentence| earlier.contains(sentence))
     }
 
-    /// Notes whether the answer affirms what the clause asks; the first note counts.
+    /// Notes whether the answer to the clause is yes; the first note counts.
     pub(crate) fn affirm(&mut self, is_so: bool) {
         self.affirmed.get_or_insert(is_so);
     }

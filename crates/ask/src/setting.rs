@@ -7,7 +7,7 @@ use crate::intent::Intent;
 use crate::said::Said;
 use crate::word::{Cue, Quantity};
 
-/// What settings do.
+/// Effects of settings.
 #[rustfmt::skip]
 const EFFECTS: &[(&str, StaticText)] = &[
     ("spark.memory.storageFraction", StaticText { zh: "统一内存中留给缓存、执行不能驱逐的部分；值越大，排序、连接和聚合可用的内存越少，越容易落盘和触发垃圾回收",

@@ -304,7 +304,7 @@ pub(crate) fn quote(said: &mut Said<'_>, run: &Asked<'_>, first: u32, last: u32)
         ));
     }
     for s in statements.iter().take(STATEMENTS) {
-        let text = quoted(script.text.get(s.span.clone()).unwrap_or_default());
+        let text = quoted(run.text_of(s));
         let lines = range(s.lines.0, s.lines.1);
         let target = match &s.target {
             Some(target) => text!("（{target}）", " ({target})"),

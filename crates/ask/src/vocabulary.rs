@@ -1,7 +1,7 @@
 //! The vocabulary of questions: each word with its phrases in both languages.
 //!
 //! English phrases match whole words, and the last word may end in `*`. Words of content match by their longest phrase; words that show
-//! what kind of question it is match anywhere.
+//! the kind of a question match anywhere.
 
 use std::collections::HashMap;
 use std::sync::LazyLock;

@@ -1,4 +1,4 @@
-//! The words of questions: what a phrase means.
+//! The words of questions: the meanings of phrases.
 
 use report::measure::Measure;
 use report::{Cause, ProblemType, SegmentKind, StaticText};
@@ -149,7 +149,7 @@ pub(crate) enum Word {
     Cue(Cue),
 }
 
-/// A word that only shows what kind of question it is.
+/// A word that only shows the kind of a question.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Cue {
     /// Asks for a reason explicitly.
@@ -250,7 +250,7 @@ pub(crate) enum Cue {
     Choice,
     /// Who decides a number.
     Origin,
-    /// What a setting does.
+    /// The effect of a setting.
     Effect,
     /// Whether a size is below a limit.
     Fits,
@@ -259,7 +259,7 @@ pub(crate) enum Cue {
 impl Word {
     /// Whether it shows the kind of a question, and is found anywhere in it.
     pub(crate) fn is_loose(&self) -> bool {
-        matches!(
+        let has_meaning = matches!(
             self,
             Word::Asks(_)
                 | Word::Takes(_)
@@ -267,7 +267,15 @@ impl Word {
                 | Word::OfType(_)
                 | Word::Setting(_)
                 | Word::Named(_)
-                | Word::Resource(_)
+        );
+        has_meaning || !self.has_meaning()
+    }
+
+    /// Whether it means more than a form of question.
+    pub(crate) fn has_meaning(&self) -> bool {
+        !matches!(
+            self,
+            Word::Resource(_)
                 | Word::Amount(_)
                 | Word::Numeral(_)
                 | Word::Point(_)
@@ -275,20 +283,6 @@ impl Word {
                 | Word::Unrecorded(_)
                 | Word::Cue(_)
         )
-    }
-
-    /// Whether it means more than a form of question.
-    pub(crate) fn has_meaning(&self) -> bool {
-        !self.is_loose()
-            || matches!(
-                self,
-                Word::Asks(_)
-                    | Word::Takes(_)
-                    | Word::Caused(_)
-                    | Word::OfType(_)
-                    | Word::Setting(_)
-                    | Word::Named(_)
-            )
     }
 
     /// Whether it names a kind of thing.

@@ -35,11 +35,10 @@ pub(crate) fn complete(view: &View<'_>, finding: &mut Finding) {
 /// is called.
 fn of_batches(view: &View<'_>, cause: Cause, stage: usize) -> Option<Lines> {
     let mut operators = view.job.stages[stage].operators.iter();
-    let is_slow = cause == Cause::CpuBoundUdo && operators.any(|o| takes_batches(&o.class_name));
-    let place = view
-        .job
-        .place_in(stage, Part::UserCode)
-        .filter(|_| is_slow)?;
+    if cause != Cause::CpuBoundUdo || !operators.any(|o| takes_batches(&o.class_name)) {
+        return None;
+    }
+    let place = view.job.place_in(stage, Part::UserCode)?;
     let program = view.job.program()?;
     let function = program.function_named_by(program.calls.get(place.call?)?)?;
     Some(program.lines(&program.syntax.span(function)))
@@ -259,7 +258,7 @@ fn action_before_gaps(view: &View<'_>) -> Option<Lines> {
     view.job.lines_at(site)
 }
 
-/// Lines from the head of the loop around an action: the loop is what runs it too often.
+/// Lines from the head of the loop around an action: the loop runs the action too often.
 fn from_loop(program: &Program, lines: Lines) -> Lines {
     let statement = program.statement_at(lines.first);
     let around = statement.and_then(|at| program.loop_of(at));

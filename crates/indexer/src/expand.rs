@@ -16,7 +16,7 @@ use crate::lint::{JudgedRuns, MOST_GENERATED};
 use crate::model::subject;
 use crate::store::files::{read_error, read_text, replace, write_error};
 
-/// Share of terms from which on two questions are near copies, as in `scripts/prune-questions`.
+/// Least share of common terms of two near copies, as in `scripts/prune-questions`.
 const NEAR: f32 = 0.45;
 
 /// Bytes of a question, at most: a page of text finds no more.
@@ -56,7 +56,7 @@ pub struct Expanded {
 }
 
 impl Page {
-    /// The page at `name`, a path or the name of its file; `None` if there is none.
+    /// The page at `name`, a path or the name of its file; `None` if the folder lacks it.
     ///
     /// # Errors
     /// When the folder cannot be read.
@@ -165,7 +165,7 @@ impl Page {
 }
 
 impl File {
-    /// The text of the file. `before` is its earlier text, whose leading comments stay.
+    /// The text of the file. `before` is its earlier text; the comments at its start stay.
     fn text(&self, before: &str) -> String {
         let comments = before.lines().take_while(|line| line.starts_with('#'));
         let mut out: String = comments.flat_map(|line| [line, "\n"]).collect();

@@ -4,7 +4,7 @@
 //! knowledge/ ─ build ─> index/<generation> ─ Index::search ─> hits        a Session keeps an Index open
 //! ```
 //!
-//! Prints nothing. Independent of jobs and LLMs.
+//! Does not print. Independent of jobs and LLMs.
 
 mod analyze;
 pub mod build;

@@ -29,5 +29,5 @@ pub use folder::{
 pub use model::Job;
 pub use scope::{counters, script};
 use scope::{read, sniff};
-pub use spark::{code, listed};
+pub use spark::{code, exit_code, listed};
 pub use until::Until;

@@ -288,7 +288,7 @@ impl Words {
         let saved = text!("{saved}{part}", "{saved}{part}", saved = saved, part = part);
         let hours = impact.vertex_hours_saved.filter(|hours| *hours > 0.0);
         if impact.seconds_saved <= 0.0 {
-            // hours of executors, while the hours elsewhere are those of tasks
+            // hours of executors, while other hours are hours of tasks
             let (cost, hours) = report.cost.as_ref().zip(hours)?;
             let hours = report::hours_of(&cost.unit).count(hours);
             return Some(self.say(text!(

@@ -1,13 +1,14 @@
-//! Attempts without a result: how many, with which errors, and how long they ran.
+//! Attempts without a result: their number, their errors, and their run time.
 
 use report::format::{ATTEMPT, Seconds, TIME, list, without_stop};
 use report::measure::book;
 use report::{Cause, JobState, Text, text};
 use runs::StageSummary;
 
-use super::{some, stages};
+use super::{meant, some, stages};
 use crate::intent::Intent;
 use crate::said::Said;
+use crate::subject::Subject;
 use crate::word::Word::*;
 use crate::word::{Cue, Quantity, Thing};
 use crate::{Asked, found, record};
@@ -30,9 +31,8 @@ fn lost(stage: &StageSummary) -> f64 {
 pub(super) fn answer(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) -> bool {
     let reading = &intent.reading;
     let named = stages(intent);
-    let all = run.summary.stages.iter().enumerate();
-    let meant = all.filter(|(at, _)| named.is_empty() || named.contains(at));
-    let meant: Vec<&StageSummary> = meant.map(|(_, s)| s).filter(|s| lost(s) > 0.0).collect();
+    let meant = meant(run, intent).filter(|s| lost(s) > 0.0);
+    let meant: Vec<&StageSummary> = meant.collect();
     let names_lost = [Of(&book::FAILED), Of(&book::REVOKED), Named(&book::FAILED)];
     let is_error = reading.shows(Cue::Error) || reading.shows(Cue::Failure);
     let is_about = reading.has_any(&names_lost) || is_error && !reading.has(Noun(Thing::Executor));
@@ -47,17 +47,12 @@ pub(super) fn answer(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) -> b
         intent.asks_why() != asks_success || intent.asks(Quantity::Gain) || reading.has(Define);
     let asks_vertex = reading.has(Which) && reading.has(Noun(Thing::Vertex));
     let asks_vertex = asks_vertex && !reading.has(Place) && !reading.shows(Cue::DataRow);
+    let is_finding = |s: &Subject| matches!(s, Subject::Finding(_));
     if !is_about
         || meant.is_empty()
+        || intent.subjects.iter().any(is_finding)
         || is_other
         || is_of_job && !asks_vertex && !(counts && reading.has_any(&names_lost))
-    {
-        return false;
-    }
-    if intent
-        .subjects
-        .iter()
-        .any(|s| matches!(s, crate::subject::Subject::Finding(_)))
     {
         return false;
     }
@@ -93,16 +88,15 @@ pub(super) fn answer(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) -> b
         time(said, run, &meant);
     }
     if reading.shows(Cue::Error) || intent.asks(Quantity::Place) {
-        let findings = run.report.findings.iter();
-        let mut own = findings.filter(|f| f.cause == Cause::VertexRetries);
-        own.by_ref()
-            .take(1)
-            .for_each(|f| found::finding(said, f, false));
+        let mut findings = run.report.findings.iter();
+        if let Some(own) = findings.find(|f| f.cause == Cause::VertexRetries) {
+            found::finding(said, own, false);
+        }
     }
     true
 }
 
-/// Says how many attempts of each stage failed or were revoked, and of which vertices.
+/// Says the number of failed and of revoked attempts of each stage, and their vertices.
 fn count(said: &mut Said<'_>, run: &Asked<'_>, stages: &[&StageSummary]) {
     for stage in stages.iter().take(SHOWN) {
         let both = [&book::FAILED, &book::REVOKED];

@@ -27,7 +27,7 @@ fn millis(e: &ExecutionSummary) -> f64 {
     e.values.get(&book::EXECUTION_TIME).unwrap_or(0.0)
 }
 
-/// The queries whose description has a name or, if queries are named, a word of the question.
+/// The queries with a name of the question in their description or, if the question speaks of queries, any of its words.
 fn group<'a>(
     run: &Asked<'a>,
     intent: &Intent,

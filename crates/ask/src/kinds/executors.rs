@@ -1,5 +1,6 @@
-//! Executors: which were lost, what their exit codes mean, and which is the slowest.
+//! Executors: the lost ones, the meaning of exit codes, and the slowest one.
 
+use job::exit_code;
 use report::format::{Number, Seconds};
 use report::measure::book;
 use report::text;
@@ -13,13 +14,6 @@ use crate::{Asked, terms};
 
 /// Executors named.
 const SHOWN: usize = 6;
-
-/// The exit code in a text: 137 of "Command exited with code 137".
-fn exit_code(text: &str) -> Option<u32> {
-    let (_, after) = text.split_once("code ")?;
-    let digits = after.find(|c: char| !c.is_ascii_digit());
-    after[..digits.unwrap_or(after.len())].parse().ok()
-}
 
 pub(super) fn answer(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) -> bool {
     let reading = &intent.reading;
@@ -75,7 +69,7 @@ fn lost(said: &mut Said<'_>, run: &Asked<'_>, explains: bool) -> bool {
         ),
         &ids,
     );
-    let mut codes: Vec<u32> = lost
+    let mut codes: Vec<i32> = lost
         .iter()
         .filter_map(|e| exit_code(e.reason.as_ref()?))
         .collect();

@@ -1,4 +1,4 @@
-//! Questions of a known kind, by their words: each has one answer, which begins with what is asked.
+//! Questions of a known kind, by their words: each kind has one answer, which begins with the asked fact.
 
 mod attempts;
 mod executions;
@@ -11,6 +11,7 @@ mod script;
 mod vertices;
 
 use report::Language;
+use runs::StageSummary;
 
 use crate::Asked;
 use crate::intent::Intent;
@@ -42,6 +43,14 @@ fn stages(intent: &Intent) -> Vec<usize> {
         _ => None,
     });
     stages.collect()
+}
+
+/// The stages that a question names; all if it names none.
+fn meant<'a>(run: &Asked<'a>, intent: &Intent) -> impl Iterator<Item = &'a StageSummary> {
+    let named = stages(intent);
+    let all = run.summary.stages.iter().enumerate();
+    let meant = all.filter(move |(at, _)| named.is_empty() || named.contains(at));
+    meant.map(|(_, stage)| stage)
 }
 
 fn is_whole(intent: &Intent) -> bool {

@@ -1,4 +1,4 @@
-//! What the job writes: whether anything was written, and each output with its rows and bytes.
+//! The outputs of the job: whether the job wrote any, and each output with its rows and bytes.
 
 use report::measure::{Value, book};
 use report::{JobState, Text, text};
@@ -24,7 +24,7 @@ fn outputs<'a>(run: &'a Asked<'_>) -> Vec<Output<'a>> {
     all.filter(|(_, o)| record::is_output(o)).collect()
 }
 
-/// The bytes of an output: its own, or those of a stage that writes nothing else.
+/// The bytes of an output: its own, or the bytes of its stage if the stage has no other output.
 fn bytes<'a>((stage, output): &Output<'a>) -> Option<&'a Value> {
     let writes = |o: &&OperatorSummary| {
         record::is_output(o) || o.kind.ends_with("partition") || o.kind == "gather"

@@ -1,11 +1,13 @@
 //! Windows, the partitions of exchanges, and who decides their number.
 
+use diagnosis::configuration::bytes;
+use job::script::Statement;
 use report::format::{Bytes as Size, Number as Count};
 use report::measure::book;
 use report::text;
 use runs::{EdgeSummary, OperatorSummary};
 
-use super::{is_whole, stages};
+use super::{is_whole, meant, stages};
 use crate::intent::Intent;
 use crate::said::Said;
 use crate::subject::Subject;
@@ -15,6 +17,8 @@ use crate::{Asked, origin, record, thing};
 
 /// Windows and exchanges named.
 const SHOWN: usize = 3;
+
+const THRESHOLD: &str = "spark.sql.autoBroadcastJoinThreshold";
 
 /// Says the columns that windows are partitioned and ordered by.
 pub(super) fn window(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) -> bool {
@@ -32,11 +36,8 @@ pub(super) fn window(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) -> b
     {
         return false;
     }
-    let stages_named = stages(intent);
-    let all = run.summary.stages.iter().enumerate();
-    let meant = all.filter(|(at, _)| stages_named.is_empty() || stages_named.contains(at));
-    let windows = meant.flat_map(|(_, s)| s.operators.iter().map(move |o| (s, o)));
-    let windows = windows.filter(|(_, o)| o.kind == "window");
+    let all = meant(run, intent).flat_map(|s| s.operators.iter().map(move |o| (s, o)));
+    let windows = all.filter(|(_, o)| o.kind == "window");
     let begun = said.len();
     for (stage, o) in windows.take(SHOWN) {
         let Some([partition, order]) = spec(o) else {
@@ -48,12 +49,11 @@ pub(super) fn window(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) -> b
             "{name} is partitioned by {partition} and ordered by {order}"
         ));
     }
-    let script = run.summary.script.as_ref().map_or("", |s| s.text.as_str());
-    let has_window = |span: &std::ops::Range<usize>| {
-        let text = script.get(span.clone()).unwrap_or_default().to_uppercase();
+    let has_window = |s: &&Statement| {
+        let text = run.text_of(s).to_uppercase();
         text.contains(" OVER") && text.contains("PARTITION BY")
     };
-    let statements = run.statements().iter().filter(|s| has_window(&s.span));
+    let statements = run.statements().iter().filter(has_window);
     let is_silent = said.len() == begun;
     for s in statements.take(SHOWN).filter(|_| is_silent) {
         thing::quote(said, run, s.lines.0, s.lines.1);
@@ -184,20 +184,6 @@ pub(super) fn each(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) -> boo
     !known.is_empty()
 }
 
-/// The bytes of a size such as `10MB`, `1m` or `10485760`.
-fn size(text: &str) -> Option<f64> {
-    let lower = text.trim().to_lowercase();
-    let digits = lower.trim_end_matches(|c: char| !c.is_ascii_digit());
-    let unit = match lower[digits.len()..].trim_end_matches('b').trim() {
-        "" => 1.0,
-        "k" => 1024.0,
-        "m" => 1024.0 * 1024.0,
-        "g" => 1024.0 * 1024.0 * 1024.0,
-        _ => return None,
-    };
-    digits.parse::<f64>().ok().map(|n| n * unit)
-}
-
 /// Says whether an input is small enough to be broadcast.
 pub(super) fn fits(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) -> bool {
     let reading = &intent.reading;
@@ -209,7 +195,7 @@ pub(super) fn fits(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) -> boo
         .summary
         .settings
         .get(THRESHOLD)
-        .and_then(|[value, _]| Some((value, size(value)?)));
+        .and_then(|[value, _]| Some((value, bytes(value)?)));
     let input = &run.summary.inputs[at];
     let bytes = input.values.value(&book::STORED_BYTES);
     let (Some((limit, most)), Some(bytes)) = (limit, bytes) else {
@@ -232,5 +218,3 @@ pub(super) fn fits(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) -> boo
     );
     true
 }
-
-const THRESHOLD: &str = "spark.sql.autoBroadcastJoinThreshold";

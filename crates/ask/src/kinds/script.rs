@@ -1,6 +1,6 @@
 //! Clauses and names of the script: whether it has them, and where.
 
-use job::script::{Statement, StatementKind, hints};
+use job::script::{Statement, StatementKind};
 use report::text;
 
 use super::{has, some, stages};
@@ -9,7 +9,7 @@ use crate::said::Said;
 use crate::subject::Subject;
 use crate::word::Word::*;
 use crate::word::{Cue, Quantity};
-use crate::{Asked, mention, record, thing};
+use crate::{Asked, mention, polar, record, thing};
 
 /// Statements that are quoted, and readers named.
 const SHOWN: usize = 2;
@@ -27,12 +27,8 @@ pub(super) fn clause(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) -> b
     let named = CLAUSES
         .iter()
         .find(|(words, _)| words.split('|').any(|w| has(text, w)));
-    let mut words = intent.text.split(|c: char| !c.is_ascii_alphanumeric());
-    let hint = words.find(|word| {
-        word.len() > 4
-            && word.bytes().all(|b| b.is_ascii_uppercase())
-            && hints::find(word).is_some()
-    });
+    let is_capitals = |word: &&str| word.bytes().all(|b| b.is_ascii_uppercase());
+    let hint = polar::hints_in(&intent.text).find(is_capitals);
     // "is the hint in line 79 a problem?" asks for its findings
     let has_lines = |s: &Subject| matches!(s, Subject::Lines(..));
     let is_judged = intent.asks(Quantity::Verdict) && intent.subjects.iter().any(has_lines);
@@ -50,13 +46,7 @@ pub(super) fn clause(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) -> b
     let Some(script) = &run.summary.script else {
         return false;
     };
-    let text = |s: &Statement| {
-        script
-            .text
-            .get(s.span.clone())
-            .unwrap_or_default()
-            .to_uppercase()
-    };
+    let text = |s: &Statement| run.text_of(s).to_uppercase();
     let in_lines = |s: &Statement| {
         let mut places = intent
             .subjects
@@ -142,14 +132,11 @@ pub(super) fn usage(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) -> bo
 
 /// Says the statements that use a name, besides its declaration.
 fn used(said: &mut Said<'_>, run: &Asked<'_>, name: &str) {
-    let Some(script) = &run.summary.script else {
-        return;
-    };
     let own = name
         .rsplit(['/', '.'])
         .find(|part| part.len() > 3)
         .unwrap_or(name);
-    let text = |s: &Statement| script.text.get(s.span.clone()).unwrap_or_default();
+    let text = |s: &Statement| run.text_of(s);
     let declares = |s: &&Statement| s.kind == StatementKind::Declare && text(s).contains(own);
     let declared: Vec<&str> = run
         .statements()

@@ -5,7 +5,7 @@ use report::measure::book;
 use report::text;
 use runs::{StageSummary, VertexSummary};
 
-use super::{attempts, is_whole, some, stages};
+use super::{attempts, is_whole, meant, some, stages};
 use crate::intent::Intent;
 use crate::said::Said;
 use crate::word::Word::*;
@@ -62,7 +62,7 @@ fn how_many(text: &str) -> Option<usize> {
     en.or_else(|| compact.windows(3).find_map(next_zh))
 }
 
-/// Says what is known about the vertex that a question numbers.
+/// Says the records of the vertex with the number in the question.
 pub(super) fn one(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) -> bool {
     let (Some(index), [at]) = (index(&intent.text), &stages(intent)[..]) else {
         return false;
@@ -159,14 +159,13 @@ pub(super) fn first(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) -> bo
     if !asks || reading.has(Noun(Thing::Stage)) && stages(intent).is_empty() {
         return false;
     }
-    let named = stages(intent);
-    let all = run.summary.stages.iter().enumerate();
-    let meant = all.filter(|(at, _)| named.is_empty() || named.contains(at));
     let by_data = reading.has_any(&[In, Data, Bytes, Rows]) && !reading.is_time();
     let of = |v: &VertexSummary| if by_data { v.bytes_read } else { v.ran_ms };
-    let mut vertices: Vec<(&StageSummary, &VertexSummary)> = meant
-        .flat_map(|(_, s)| s.vertices.iter().map(move |v| (s, v)))
-        .collect();
+    let all = meant(run, intent).flat_map(|s| s.vertices.iter().map(move |v| (s, v)));
+    let mut vertices: Vec<(&StageSummary, &VertexSummary)> = all.collect();
+    if vertices.is_empty() {
+        return false;
+    }
     vertices.sort_by_key(|(_, v)| std::cmp::Reverse(of(v)));
     vertices.truncate(count.unwrap_or(LISTED).min(MOST));
     let main = |v: &VertexSummary| match by_data {
@@ -186,9 +185,6 @@ pub(super) fn first(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) -> bo
     });
     let shown: Vec<String> = shown.collect();
     let shown = some(&shown, MOST, said.language());
-    if vertices.is_empty() {
-        return false;
-    }
     said.say(match by_data {
         true => text!(
             "读取最多的顶点：{shown}",

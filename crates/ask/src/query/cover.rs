@@ -131,7 +131,7 @@ const UNKNOWN: [&str; 10] = [
 /// Units of bytes.
 const OF_BYTES: [&str; 5] = ["B", "KiB", "MiB", "GiB", "TiB"];
 
-/// What a question asks for a number of, if its answer has none.
+/// The things that a question counts, if the answer has no number.
 pub(crate) fn lacking(intent: &Intent, answer: &str) -> Option<StaticText> {
     let spoken = answer.to_lowercase();
     let is_unknown = UNKNOWN.iter().any(|text| spoken.contains(text));
@@ -172,13 +172,13 @@ pub(crate) fn leaves_out(run: &Asked<'_>, intent: &Intent, answer: &str) -> bool
     only_explains || lacking(intent, answer).is_some() || is_silent()
 }
 
-/// What a question asks and its answer does not say.
+/// The words of a question that its answer does not cover.
 pub(crate) struct Missing {
     /// Names that it lacks.
     pub(crate) names: Vec<String>,
     /// Whether it lacks other words.
     pub(crate) has_some: bool,
-    /// Whether the answer says less than half of what is asked.
+    /// Whether the answer covers less than half of the question.
     pub(crate) is_most: bool,
 }
 

@@ -124,12 +124,10 @@ const IDENTIFIER: usize = 5;
 
 /// The statement with a word of the script: "the filter TrafficUtil.Keep".
 fn in_script(run: &Asked<'_>, word: &str) -> Option<Subject> {
-    let script = run.summary.script.as_ref()?;
     let is_name = word.len() >= IDENTIFIER && word.is_ascii();
     let word_in_capitals = word.to_uppercase();
     let has_it = |s: &&Statement| {
-        let text = script.text.get(s.span.clone()).unwrap_or_default();
-        s.kind != StatementKind::Declare && place::has_word(text, &word_in_capitals)
+        s.kind != StatementKind::Declare && place::has_word(run.text_of(s), &word_in_capitals)
     };
     let mut statements = run.statements().iter().filter(has_it);
     let first = statements.next().filter(|_| is_name)?;

@@ -144,7 +144,7 @@ fn words_of(measure: &'static Measure) -> Vec<Word> {
 }
 
 impl Query<'_> {
-    /// Says what the question names: settings, times, measures, records, names of the script and causes; else describes its subjects.
+    /// Says the records of the names in the question: settings, times, measures, records, names of the script and causes; else describes its subjects.
     fn tell(&self, said: &mut Said<'_>, names: &[&str]) {
         let (run, intent) = (self.run, self.intent);
         let begun = said.len();

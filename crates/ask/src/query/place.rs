@@ -6,9 +6,9 @@ use report::text;
 use super::Query;
 use crate::said::Said;
 use crate::subject::Subject;
-use crate::thing;
 use crate::word::Thing;
 use crate::word::Word::*;
+use crate::{mention, thing};
 
 /// Statements named.
 const SHOWN: usize = 5;
@@ -39,9 +39,9 @@ pub(super) fn answer(said: &mut Said<'_>, query: &Query<'_>) -> bool {
     if !query.has(Place) && !of_script || is_number {
         return false;
     }
-    let Some(script) = &query.run.summary.script else {
+    if query.run.summary.script.is_none() {
         return false;
-    };
+    }
     let statements = query.run.statements();
     let mut found: Vec<&Statement> = Vec::new();
     for subject in &query.subjects {
@@ -55,7 +55,7 @@ pub(super) fn answer(said: &mut Said<'_>, query: &Query<'_>) -> bool {
         };
         found.extend(statements.iter().filter(is_it));
     }
-    let text = |s: &Statement| script.text.get(s.span.clone()).unwrap_or_default();
+    let text = |s: &Statement| query.run.text_of(s);
     if found.is_empty() && matches!(query.subjects[..], [Subject::Job]) {
         let keywords: Vec<&str> = query.keywords().collect();
         let has = |s: &&Statement| keywords.iter().any(|k| has_word(text(s), k));
@@ -72,11 +72,11 @@ pub(super) fn answer(said: &mut Said<'_>, query: &Query<'_>) -> bool {
 
 /// Quotes the statements that write the named rows, with the declarations of their paths.
 fn written(said: &mut Said<'_>, query: &Query<'_>) -> bool {
-    let Some(script) = &query.run.summary.script else {
+    if query.run.summary.script.is_none() {
         return false;
-    };
+    }
     let statements = query.run.statements();
-    let text = |s: &Statement| script.text.get(s.span.clone()).unwrap_or_default();
+    let text = |s: &Statement| query.run.text_of(s);
     let names = |s: &Statement, of: &Statement| {
         let target = of.target.as_deref().unwrap_or_default();
         !target.is_empty() && has_word(text(s), &target.trim_start_matches('@').to_uppercase())
@@ -103,11 +103,7 @@ fn written(said: &mut Said<'_>, query: &Query<'_>) -> bool {
 
 /// Whether a text has a keyword as a whole word, in any case.
 pub(super) fn has_word(text: &str, keyword: &str) -> bool {
-    let upper = text.to_uppercase();
-    let is_part = |c: char| c.is_ascii_alphanumeric() || c == '_';
-    upper.match_indices(keyword).any(|(at, found)| {
-        !upper[..at].ends_with(is_part) && !upper[at + found.len()..].starts_with(is_part)
-    })
+    mention::has(&text.to_uppercase(), keyword)
 }
 
 fn say(said: &mut Said<'_>, query: &Query<'_>, statement: &Statement) {

@@ -201,11 +201,10 @@ impl<'a> Query<'a> {
             _ => None,
         });
         let named: Vec<String> = named.collect();
-        let script = summary.script.as_ref().map_or("", |s| s.text.as_str());
         let has_column = |line: u32| {
             let mut statements = self.run.statements().iter();
             statements.any(|s| {
-                let text = script.get(s.span.clone()).unwrap_or_default();
+                let text = self.run.text_of(s);
                 let is_there = (s.lines.0..=s.lines.1).contains(&line);
                 is_there && named.iter().any(|name| has_word(text, name))
             })

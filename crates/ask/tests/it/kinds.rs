@@ -1,4 +1,4 @@
-//! Kinds of questions, each in both languages: what is answered, and what is left out.
+//! Kinds of questions, each in both languages: texts that an answer has, and texts that it leaves out.
 
 use crate::question::check;
 

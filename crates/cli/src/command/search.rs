@@ -53,7 +53,7 @@ pub(crate) fn run(args: &Search, config: &Config, terminal: &Terminal) -> Result
     Ok(Exit::Success)
 }
 
-/// The query, and the page whose place is explained. The only text of a call is the query, also behind `--explain`.
+/// The query, and the page to be explained. The only text of a call is the query, also behind `--explain`.
 fn asked(args: &Search) -> Result<(String, Option<&str>)> {
     let page = args.explain.as_deref().filter(|page| !page.is_empty());
     let query = args.query.join(" ");

@@ -199,7 +199,7 @@ fn may_precede(plan: &[SparkNode], join: usize, condition: &str, functions: &[&s
     let is_kind = |kind: &str| text.contains(kind);
     let of_left = is_kind("Inner") || is_kind("LeftOuter") || is_kind("LeftSemi");
     let of_right = is_kind("Inner") || is_kind("RightOuter");
-    // the keys of a full outer join are those of either side
+    // the keys of a full outer join come from either side
     let mut keys = text
         .split(['[', ']'])
         .skip(1)

@@ -10,7 +10,7 @@ const ROW_NS: f64 = 1_000.0;
 /// Nanoseconds for each row that a sort, a sort-based aggregation or a join handles.
 const SORTED_ROW_NS: f64 = 4_000.0;
 
-/// Nanoseconds for each row with an edit distance, whose time grows with the square of the texts' length.
+/// Nanoseconds for each row with an edit distance: its time grows with the square of the texts' length.
 const EDIT_DISTANCE_ROW_NS: f64 = 10_000.0;
 
 /// Nanoseconds for each byte that is read from storage: text that is parsed, some 20 MB/s.

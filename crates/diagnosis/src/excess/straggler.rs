@@ -208,7 +208,7 @@ fn skew_of(view: &View<'_>, stage: usize) -> Cause {
     }
 }
 
-/// Whether the program chooses the partition of each row by a function of its own: `rdd.partitionBy(16, function)`.
+/// Whether the program chooses the partition of each row by a given function: `rdd.partitionBy(16, function)`.
 fn has_own_partitioner(view: &View<'_>) -> bool {
     let Some(program) = view.job.program() else {
         return false;

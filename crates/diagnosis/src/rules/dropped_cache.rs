@@ -25,7 +25,7 @@ fn rows_of_files<'a>(view: &'a View<'_>, stage: usize) -> Option<(f64, &'a Sourc
 /// Metric of the rows that a stage computes again, in evidence.
 pub const RECOMPUTED: &str = "cached rows computed again";
 
-/// A symptom for each cache whose rows several stages compute.
+/// A symptom for each cache with rows that several stages compute.
 pub(super) fn symptoms(view: &View<'_>, app: &Application) -> Vec<Symptom> {
     let mut caches: BTreeMap<String, BTreeSet<usize>> = BTreeMap::new();
     for execution in &app.executions {
@@ -78,7 +78,7 @@ fn texts_below(plan: &[SparkNode], node: usize) -> String {
     chain.collect::<Vec<_>>().join("\n")
 }
 
-/// Whether all files that a stage scans are those of the stage that filled the cache.
+/// Whether a stage scans the same files as the stage that filled the cache.
 fn scans_the_same(view: &View<'_>, filler: usize, stage: usize) -> bool {
     let texts = |stage| -> BTreeSet<&str> {
         let nodes = view.scans.get(&stage).into_iter().flatten();
@@ -95,7 +95,7 @@ fn most_rows(view: &View<'_>, stages: &BTreeSet<usize>) -> Option<usize> {
     most.map(|(stage, _)| stage)
 }
 
-/// `again` gives the share of the cached rows that a stage computes again, from the stage and its rows relative to those of the `filler`, the
+/// `again` gives the share of the cached rows that a stage computes again, from the stage and its rows relative to the rows of the `filler`, the
 /// stage that filled the cache.
 fn symptom(
     view: &View<'_>,

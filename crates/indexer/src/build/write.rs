@@ -22,7 +22,7 @@ use crate::{analyze, chunk, context, parallel};
 /// From this many documents or chunks on, threads share the work.
 const MANY: usize = 16;
 
-/// Vectors per chunk from which a rewrite copies the ones in use to a new file.
+/// Least vectors per chunk for a rewrite to copy the used ones to a new file.
 const SPARSE: usize = 2;
 
 pub(crate) struct Job<'a> {
@@ -42,7 +42,7 @@ struct Cut<'a> {
     questions: Vec<String>,
 }
 
-/// Makes the commit that `job` describes. Readers see nothing of it before tantivy's commit, the last step.
+/// Makes the commit that `job` describes. Readers see it only after tantivy's commit, the last step.
 pub(crate) fn run(
     job: Job<'_>,
     progress: &mut dyn FnMut(Progress),

@@ -47,14 +47,14 @@ pub struct Judged {
     /// Whether it should be refused.
     pub unanswerable: bool,
     pub relevant: Vec<Relevant>,
-    /// Sections of the answering documents that tell the reader what they asked for.
+    /// Sections of the answering documents with the answer.
     pub sections: Vec<Section>,
     /// File and line.
     pub place: (PathBuf, usize),
 }
 
 impl Judged {
-    /// Whether nothing may be learned from it.
+    /// Whether tuning must not use it.
     pub(crate) fn only_measures(&self) -> bool {
         matches!(self.split.as_deref(), Some("heldout" | "fresh"))
     }

@@ -287,7 +287,7 @@ pub fn gate(now: &Report, before: &Report) -> Gate {
         let (a, b): (Vec<f64>, Vec<f64>) = pairs.unzip();
         differences.insert(branch.clone(), bootstrap::paired(&a, &b));
     }
-    // Without a common query, the comparison proves nothing.
+    // A comparison without a common query is no proof.
     let held = differences.get("hybrid").is_some_and(|d| d.ci95[1] >= 0.0);
     Gate {
         passed: held && !shared.is_empty(),

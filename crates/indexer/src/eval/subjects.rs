@@ -45,7 +45,7 @@ pub struct Subjects {
     pub success_at_3: Estimate,
     /// Share that is wrongly refused: without a strong match among the first five.
     pub refused: Estimate,
-    /// Whether the first passage, or one of the first three, is what the reader needs; of the queries with judged passages.
+    /// Whether the first passage, or one of the first three, is useful; of the queries with judged passages.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub passages: Option<Passages>,
 }

@@ -48,13 +48,13 @@ struct Piece<'a> {
 }
 
 impl Piece<'_> {
-    /// Whether it says nothing without the piece after it.
+    /// Whether it has no meaning without the piece after it.
     fn introduces(&self) -> bool {
         self.form == Form::Heading || self.text.ends_with([':', '：'])
     }
 }
 
-/// The pieces of `text` that have most of `weights`, by term, and for which there is room; in their order.
+/// The pieces of `text` that have most of `weights`, by term, as far as there is room; in their order.
 pub(super) fn excerpt(text: &str, weights: &HashMap<String, f32>, room: Room) -> String {
     let pieces = pieces(text);
     let starts = (0..pieces.len()).filter(|&at| pieces[at].form == Form::Heading);
@@ -109,7 +109,7 @@ fn choose(
             let first = if opens { FIRST * best } else { 0.0 };
             sum(&terms[&at], &seen) + next + first
         };
-        // Nothing of a subsection below its heading is shown without the heading.
+        // Text of a subsection is shown with the heading above it only.
         let is_open = |at: usize| {
             pieces[part.start].form != Form::Heading
                 || at == part.start

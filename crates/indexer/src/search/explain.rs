@@ -15,7 +15,7 @@ const DEPTH: usize = 1000;
 pub struct Explanation {
     /// Path of the page; `None` if the index has no such page.
     pub page: Option<String>,
-    /// Place among the pages found, from 1; `None` if nothing of the page matches, or the filter leaves it out.
+    /// Place among the pages found, from 1; `None` if no text of the page matches, or the filter leaves it out.
     pub rank: Option<usize>,
     /// Best passage of the page, and of the page in first place.
     pub passage: Option<Hit>,

@@ -10,7 +10,7 @@ use crate::store::vectors::Vectors;
 /// Without a place there are no graphs, and every row is scanned.
 #[derive(Default)]
 pub(crate) struct Graphs {
-    /// The folder, and the number of rows from which a graph is built.
+    /// The folder, and the least number of rows for a graph.
     place: Option<(PathBuf, usize)>,
     /// The file of vectors and its graph.
     ready: Mutex<Option<(String, Arc<Graph>)>>,
@@ -25,7 +25,7 @@ impl Graphs {
         }
     }
 
-    /// The graph for a search among so many rows of a file; `None` if a scan takes less time.
+    /// The graph for a search among a number of rows of a file; `None` if a scan takes less time.
     pub(crate) fn over(&self, file: &str, rows: usize) -> Option<Arc<Graph>> {
         self.place.as_ref().filter(|(_, from)| rows >= *from)?;
         let ready = locked(&self.ready);
@@ -33,7 +33,7 @@ impl Graphs {
         Some(Arc::clone(graph))
     }
 
-    /// Opens the graph of a file of vectors. Builds one if it is missing, or if so many rows are newer that they deserve one; if another one is
+    /// Opens the graph of a file of vectors. Builds one if it is missing, or if enough rows are newer than the graph; if another one is
     /// being built, the next commit asks again.
     pub(crate) fn want(self: &Arc<Self>, file: &str, vectors: &Arc<Vectors>, rows: usize) {
         let Some((folder, from_rows)) = &self.place else {

@@ -20,7 +20,7 @@ use crate::guard::guarded;
 /// compares all checksums of any index.
 const CHECKED: u64 = 64 << 20;
 
-/// States of the files whose checksums were right, so that they are compared again only after a change: a cache.
+/// States of the files with right checksums, a cache: a file is compared again only after a change.
 const NOTE: &str = "CHECKED";
 
 pub(crate) struct Files<'a> {

@@ -238,7 +238,7 @@ impl Writer {
         current.or_else(|| names.map(|(name, _)| name).filter(is_of_model).max())
     }
 
-    /// Makes room for a new index where no usable one is. With `all`, vectors go too; otherwise those of an interrupted first build are used.
+    /// Makes room for a new index where no usable one is. With `all`, vectors go too; otherwise the vectors of an interrupted first build are used.
     pub(crate) fn clear(&self, all: bool) -> Result<(), BuildError> {
         for entry in fs::read_dir(&self.index).map_err(write_error(&self.index))? {
             let path = entry.map_err(write_error(&self.index))?.path();

@@ -29,7 +29,7 @@ pub(crate) struct Manifest {
     pub(crate) mark: String,
 }
 
-/// What an update compares with.
+/// The state that an update compares with.
 pub(crate) type Documents = BTreeMap<String, DocumentEntry>;
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

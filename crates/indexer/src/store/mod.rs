@@ -5,7 +5,7 @@
 //! index/<segment>.*            tantivy: chunks, questions that documents say they answer, and the lists below
 //! index/<model>-<n>.vec        vectors by row; rows are only ever appended
 //! index/LOCK                   held by the writer
-//! index/CHECKED                states of the files whose checksums were right; a cache
+//! index/CHECKED                states of the files with right checksums; a cache
 //! index/graph/                 graphs over many vectors; a cache
 //! ```
 

@@ -27,7 +27,7 @@ const NEAREST: usize = 4;
 const DECAY: f32 = 0.5;
 const NEAREST_WEIGHT: f32 = 0.4;
 
-/// Use of words, as in [`Likeness::words`], from which on the best document's questions count fully. On the fresh judgments, .4 and .5 find
+/// Use of words, as in [`Likeness::words`], at which the best document's questions count fully. On the fresh judgments, .4 and .5 find
 /// more first pages than 0 (.90 and .92 instead of .87); the tuning judgments can't tell them apart.
 const ENOUGH: f32 = 0.4;
 

@@ -8,7 +8,7 @@ use std::time::{Duration, SystemTime};
 
 use serde::{Deserialize, Serialize};
 
-/// A file may be written twice within one tick of the file system's clock, so a stamp younger than this proves nothing.
+/// A file may be written twice within one tick of the file system's clock, so a stamp younger than this is no proof.
 const SETTLED: Duration = Duration::from_secs(3);
 
 /// The size of a file, the nanoseconds from 1970 to when it was last written, and on Unix its inode, else 0.

@@ -7,7 +7,7 @@ use indexer::{Index, OpenError};
 
 use crate::support::World;
 
-/// A world with an index whose files were written a minute ago, so that their times can be trusted.
+/// A world with an index of files from a minute ago, so that their times can be trusted.
 fn settled() -> World {
     let world = World::new();
     world.write_version(20, 1);

@@ -20,7 +20,7 @@ use crate::text::head;
 
 /// Executors kept.
 const MOST_EXECUTORS: usize = 50_000;
-/// Executors whose reason of removal is kept in full.
+/// Executors with a full reason of removal; further reasons are cut.
 const MOST_REASONS: usize = 2_000;
 /// Single tasks kept over all stages: some 250 bytes each, so 50 MB.
 const MAX_TASKS: usize = 200_000;

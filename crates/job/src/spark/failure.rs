@@ -250,7 +250,7 @@ fn python_frame(text: &str) -> Option<String> {
 }
 
 /// Exit code in the reason of a removal: `Command exited with code 137`.
-pub(super) fn exit_code(reason: &str) -> Option<i32> {
+pub fn exit_code(reason: &str) -> Option<i32> {
     let lower = reason.to_ascii_lowercase();
     let after = [
         "exited with code ",

@@ -42,6 +42,7 @@ use crate::model::{FileKind, Job};
 
 pub(crate) use collect::Collector;
 pub use expression::listed;
+pub use failure::exit_code;
 pub(crate) use lines::read;
 
 /// Builds the job from the collected events; `stopped` if the rest of the log was left unread.

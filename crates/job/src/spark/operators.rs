@@ -17,7 +17,7 @@ use crate::model::{
     StageAttempt, Table,
 };
 
-/// Totals of a stage whose tasks' ends are lost: they are complete.
+/// Totals of a stage with lost ends of tasks: the totals are complete.
 fn totals(state: &StageState, record: &StageAttempt) -> Option<HashMap<u64, Accumulated>> {
     let all = state.accumulators.iter().map(|(id, sum)| {
         let total = Accumulated {

@@ -52,8 +52,6 @@ impl From<String> for Marked {
 pub(super) fn sections(c: &Comparison, all: bool) -> Vec<Section> {
     let writer = Writer {
         words: words_of(c),
-        shown: if all { usize::MAX } else { SHOWN },
-        shown_numbers: if all { usize::MAX } else { SHOWN_NUMBERS },
         all,
     };
     let sections = [
@@ -83,12 +81,15 @@ impl Section {
 
 struct Writer {
     words: Words,
-    shown: usize,
-    shown_numbers: usize,
     all: bool,
 }
 
 impl Writer {
+    /// The number of rows shown: `most`, unless all are asked for.
+    fn shown(&self, most: usize) -> usize {
+        if self.all { usize::MAX } else { most }
+    }
+
     fn reasons(&self, c: &Comparison) -> Section {
         let words = self.words;
         let item = |reason: &Reason| {
@@ -150,7 +151,7 @@ impl Writer {
     fn stages(&self, c: &Comparison) -> Section {
         let words = self.words;
         let notable = c.stages.iter().filter(|s| self.all || s.notable);
-        let rows = notable.take(self.shown).map(|stage| {
+        let rows = notable.take(self.shown(SHOWN)).map(|stage| {
             let time = time_of(stage);
             let name = stage.b.as_deref().or(stage.a.as_deref());
             let cells = vec![
@@ -163,7 +164,10 @@ impl Writer {
                 ),
                 stage_marks(stage, words).join(words.comma()).into(),
             ];
-            (cells, stage_numbers(stage, self.shown_numbers, words))
+            (
+                cells,
+                stage_numbers(stage, self.shown(SHOWN_NUMBERS), words),
+            )
         });
         let rows: Vec<_> = rows.collect();
         let more = c.stages.len() - rows.len();
@@ -179,7 +183,7 @@ impl Writer {
 
     fn plan(&self, c: &Comparison) -> Section {
         let words = self.words;
-        let changes = c.plan.iter().take(self.shown).map(|change| {
+        let changes = c.plan.iter().take(self.shown(SHOWN)).map(|change| {
             let values = [change.a.as_deref(), change.b.as_deref()];
             let values: Vec<&str> = values.into_iter().flatten().collect();
             let place = change.place.clone();
@@ -212,7 +216,7 @@ impl Writer {
 
     fn estimates(&self, c: &Comparison) -> Section {
         let words = self.words;
-        let rows = c.estimates.iter().take(self.shown).map(|change| {
+        let rows = c.estimates.iter().take(self.shown(SHOWN)).map(|change| {
             let [a, b] = estimates(change);
             let place = format!("{}/{}", change.stage, change.operator);
             ([place, a, b].map(Marked::from).into(), Vec::new())
@@ -233,8 +237,7 @@ impl Writer {
             ScriptChange::Same => (String::new(), words.script_same().to_owned()),
             ScriptChange::Unknown => (String::new(), words.script_unknown().to_owned()),
             ScriptChange::Changed { diff, .. } => {
-                let most = if self.all { usize::MAX } else { DIFF_LINES };
-                let lines: Vec<&str> = diff.lines().take(most).collect();
+                let lines: Vec<&str> = diff.lines().take(self.shown(DIFF_LINES)).collect();
                 let more = diff.lines().count() - lines.len();
                 (lines.join("\n"), rest(more, LINE, words.not_shown(), words))
             }
@@ -253,7 +256,7 @@ impl Writer {
     }
 
     fn unshown(&self, all: usize, noun: Noun) -> String {
-        let more = all.saturating_sub(self.shown);
+        let more = all.saturating_sub(self.shown(SHOWN));
         rest(more, noun, self.words.not_shown(), self.words)
     }
 }

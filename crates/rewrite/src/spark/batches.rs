@@ -102,10 +102,10 @@ mod tests {
     fn other_functions_stay() {
         let decorator = "@F.pandas_udf(\"double\")\n";
         for function in [
-            // nothing to prepare
+            // no call before the batch
             "def f(a: pd.Series) -> pd.Series:\n    return a * 2\n",
             "def f(a: pd.Series) -> pd.Series:\n    n = 2\n    return a * n\n",
-            // the batch decides what is loaded
+            // the loaded model depends on the batch
             "def f(a: pd.Series) -> pd.Series:\n    model = load(a)\n    return a * model\n",
             "def f(a: pd.Series) -> pd.Series:\n    model = load()\n    if a.empty:\n        return a\n    return a * model\n",
             "def f(a: pd.Series, b: pd.Series) -> pd.Series:\n    model = load()\n    return a * b * model\n",

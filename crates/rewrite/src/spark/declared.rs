@@ -13,6 +13,13 @@ pub(super) enum Kind {
     Unknown,
 }
 
+impl Kind {
+    /// Whether the value may be a text.
+    pub(super) fn may_be_text(self) -> bool {
+        matches!(self, Kind::Text | Kind::Unknown)
+    }
+}
+
 /// A function of rows: its parameters, its statements or its only expression, and its declared type.
 pub(super) struct Function<'p> {
     pub(super) parameters: Vec<&'p str>,
@@ -35,7 +42,7 @@ pub(super) fn definition<'p>(program: &'p Program, call: &Call) -> Option<Functi
     if let Some(made) = declared.next() {
         return of_udf(program, made).filter(|_| declared.next().is_none());
     }
-    let node = named(program, &call.name)?;
+    let node = program.function_with(|name| name == call.name)?;
     let decorated = syntax.nodes[node].parent;
     let children = syntax.children(decorated);
     let decorator = only(children.filter(|at| syntax.kind(*at) == "decorator"))?;
@@ -63,15 +70,12 @@ fn of_udf<'p>(program: &'p Program, made: &Call) -> Option<Function<'p>> {
             returns: kind_of(&kind),
             kind,
         }),
-        "identifier" => of_definition(program, named(program, program.text_of(code))?, kind),
+        "identifier" => {
+            let function = program.function_with(|name| name == program.text_of(code));
+            of_definition(program, function?, kind)
+        }
         _ => None,
     }
-}
-
-/// The only definition of a function.
-fn named(program: &Program, name: &str) -> Option<usize> {
-    let defined = program.functions().filter(|(own, _)| *own == name);
-    only(defined).map(|(_, function)| function)
 }
 
 /// A function, without its description.

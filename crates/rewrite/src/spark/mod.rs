@@ -112,7 +112,7 @@ fn imports(program: &Program) -> impl Iterator<Item = (&str, &str, &str)> {
     })
 }
 
-/// Imports a name after the last import of the program; `None` if there is none, or the program uses the name otherwise.
+/// Imports a name after the last import of the program; `None` if the program has no import, or another use of the name.
 fn add_import(
     program: &Program,
     module: &str,

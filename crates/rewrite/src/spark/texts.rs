@@ -1,4 +1,4 @@
-//! Translates what a Python function does with texts: patterns, parts between separators, and look-ups in dictionaries.
+//! Translates the operations of a Python function on texts: patterns, parts between separators, and look-ups in dictionaries.
 
 use job::code::Call;
 
@@ -69,7 +69,9 @@ impl Translation<'_, '_> {
             .string(separator.node)
             .filter(|text| !text.is_empty())?;
         let (text, kind) = self.expression(split.receiver?, depth + 1)?;
-        let cut = self.spark("substring_index").filter(|_| is_text(kind))?;
+        let cut = self
+            .spark("substring_index")
+            .filter(|_| kind.may_be_text())?;
         let separator = program.text_of(separator.node);
         let cut = |text: &str, count: i64| format!("{cut}({text}, {separator}, {count})");
         let found = match program.text_of(at).parse::<i64>().ok()? {
@@ -92,7 +94,9 @@ impl Translation<'_, '_> {
         let pattern = java_pattern(literal(program.text_of(pattern))?)?;
         program.string(text).filter(|t| !t.contains(['\\', '$']))?;
         let (own, kind) = self.expression(value, depth + 1)?;
-        let replace = self.spark("regexp_replace").filter(|_| is_text(kind))?;
+        let replace = self
+            .spark("regexp_replace")
+            .filter(|_| kind.may_be_text())?;
         let text = program.text_of(text);
         let call = format!("{replace}({own}, r\"{pattern}\", {text})");
         Some((call, Kind::Text))
@@ -123,7 +127,7 @@ impl Translation<'_, '_> {
         let is_alike = kinds.all(|own| own == Some(kind));
         let is_small = syntax.children(dictionary).count() <= MOST_ENTRIES;
         let (key, key_kind) = self.expression(key, depth + 1)?;
-        if !is_alike || !is_small || !is_text(key_kind) {
+        if !is_alike || !is_small || !key_kind.may_be_text() {
             return None;
         }
         let (map, lit) = (self.spark("create_map")?, self.spark("lit")?);
@@ -149,11 +153,7 @@ impl Translation<'_, '_> {
     }
 }
 
-fn is_text(kind: Kind) -> bool {
-    matches!(kind, Kind::Text | Kind::Unknown)
-}
-
-/// The pattern in a Python literal; `None` if the literal has escapes of its own.
+/// The pattern in a Python literal; `None` if the literal has escapes.
 fn literal(text: &str) -> Option<&str> {
     let raw = text.strip_prefix(['r', 'R']);
     let quoted = raw.unwrap_or(text);
@@ -168,7 +168,7 @@ fn literal(text: &str) -> Option<&str> {
 fn java_pattern(pattern: &str) -> Option<String> {
     let mut java = String::new();
     let mut chars = pattern.chars().peekable();
-    // the last part may be repeated; a pattern that fits nothing at all would fit between all characters
+    // the last part may be repeated; a pattern that fits the empty text would fit between all characters
     let (mut repeatable, mut needed) = (false, 0_usize);
     while let Some(c) = chars.next() {
         match c {
@@ -212,7 +212,7 @@ fn is_plain(c: char) -> bool {
     c.is_ascii_alphanumeric() || PLAIN.contains(c)
 }
 
-/// What stands for an escaped character, in a set or outside one. Python's white space has four characters more than Java's.
+/// The text for an escaped character, in a set or outside one. Python's white space has four characters more than Java's.
 fn escaped(c: char, in_set: bool) -> Option<String> {
     Some(match c {
         's' if in_set => "\\s\\x1c-\\x1f".to_owned(),
@@ -321,7 +321,7 @@ mod tests {
             ("ab?c*", Some("ab?c*")),
             // fits the empty text
             ("a*", None),
-            // differ in what they match
+            // match other texts
             (r"\w+", None),
             ("a.b", None),
             ("^a|b$", None),

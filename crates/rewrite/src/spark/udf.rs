@@ -169,7 +169,7 @@ impl<'p> Translation<'_, 'p> {
         }
     }
 
-    /// The value of the first of an `if`, its `elif` and its `else` whose condition holds, with the statements after them.
+    /// The value of the first branch of an `if`, its `elif` and its `else` with a true condition, with the statements after them.
     fn branch(&mut self, clauses: &[usize], rest: &[usize], depth: usize) -> Option<Value> {
         let syntax = &self.program.syntax;
         let Some((clause, others)) = clauses.split_first() else {
@@ -271,7 +271,7 @@ impl<'p> Translation<'_, 'p> {
             _ => return None,
         };
         let (own, kind) = self.expression(of, depth + 1)?;
-        let is_text = matches!(kind, Kind::Text | Kind::Unknown);
+        let is_text = kind.may_be_text();
         let strings: Option<Vec<&str>> = call
             .arguments
             .iter()
@@ -336,10 +336,7 @@ impl<'p> Translation<'_, 'p> {
         }
         if kinds.contains(&Kind::Text) {
             // Python joins texts with texts only
-            let joins = operator == "+"
-                && kinds
-                    .iter()
-                    .all(|k| matches!(k, Kind::Text | Kind::Unknown));
+            let joins = operator == "+" && kinds.iter().all(|k| k.may_be_text());
             return joins
                 .then_some(())
                 .and_then(|()| Some((format!("{}({a}, {b})", self.spark("concat")?), Kind::Text)));
@@ -381,7 +378,7 @@ impl<'p> Translation<'_, 'p> {
         let last: u64 = last.trim().parse().ok()?;
         let (own, kind) = self.expression(syntax.child(node, "value")?, depth + 1)?;
         let length = last.saturating_sub(first);
-        let is_text = matches!(kind, Kind::Text | Kind::Unknown);
+        let is_text = kind.may_be_text();
         let substring = self.spark("substring").filter(|_| is_text)?;
         Some((
             format!("{substring}({own}, {}, {length})", first + 1),
@@ -419,7 +416,7 @@ impl<'p> Translation<'_, 'p> {
             }
             "in" | "not in" if syntax.kind(left) == "string" && kind == Kind::Text => {
                 let (text, of) = self.expression(right, depth + 1)?;
-                let is_text = matches!(of, Kind::Text | Kind::Unknown);
+                let is_text = of.may_be_text();
                 let not = if operator == "in" { "" } else { "~" };
                 is_text.then(|| format!("{not}({text}).contains({})", program.text_of(left)))?
             }

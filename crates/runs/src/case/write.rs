@@ -119,7 +119,7 @@ pub fn private_names(
         .collect())
 }
 
-/// Texts whose words are private: written by the people of the job, or quoting them.
+/// Texts with private words: written by the people of the job, or quoting them.
 pub fn private_texts<'a>(
     report: &'a Report,
     summary: &'a RunSummary,

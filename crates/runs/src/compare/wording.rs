@@ -58,7 +58,7 @@ pub(super) fn headline(comparison: &Comparison) -> String {
     sentences.concat()
 }
 
-/// Seconds between the differences of two runs with and without their waits, from which on the waits are part of the times.
+/// If the differences of two runs with and without their waits are so many seconds apart, the waits are part of the times.
 const WAITED: f64 = 2.0;
 
 /// The times to compare: run times, or the times from submission to end if the runs waited differently.

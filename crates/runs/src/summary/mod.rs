@@ -362,7 +362,7 @@ fn settings(job: &Job) -> BTreeMap<String, [String; 2]> {
 
 fn executors(job: &Job, sheets: Vec<Values>) -> Vec<ExecutorSummary> {
     let all = job.spark.iter().flat_map(|app| &app.executors).zip(sheets);
-    // an executor that never registered ran nothing
+    // an executor that never registered ran no task
     let all = all.filter(|(e, _)| e.added_ms.is_some());
     all.map(|(e, values)| ExecutorSummary {
         id: e.id.clone(),

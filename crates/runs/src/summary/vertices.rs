@@ -33,6 +33,16 @@ pub struct LostAttempt {
     pub ran_ms: u64,
 }
 
+/// The name of the machine of an attempt; empty if it is unknown.
+fn machine(runs: &StageRuns, run: &VertexRun) -> String {
+    let name = runs.machines.get(run.machine as usize);
+    name.map(ToString::to_string).unwrap_or_default()
+}
+
+fn ran_ms(run: &VertexRun) -> u64 {
+    run.ended_ms.saturating_sub(run.running_ms).max(0) as u64
+}
+
 /// The first attempts of a stage without a result.
 pub(super) fn lost(job: &Job, stage: usize, runs: &StageRuns) -> Vec<LostAttempt> {
     let state = |run: &VertexRun| match run.state {
@@ -43,13 +53,9 @@ pub(super) fn lost(job: &Job, stage: usize, runs: &StageRuns) -> Vec<LostAttempt
     let lost = runs.runs.iter().filter_map(|run| Some((run, state(run)?)));
     let attempt = |(run, state): (&VertexRun, &str)| LostAttempt {
         vertex: format!("{}[{}]", job.stages[stage].name, run.index),
-        machine: runs
-            .machines
-            .get(run.machine as usize)
-            .map(|name| name.to_string())
-            .unwrap_or_default(),
+        machine: machine(runs, run),
         state: state.to_owned(),
-        ran_ms: run.ended_ms.saturating_sub(run.running_ms).max(0) as u64,
+        ran_ms: ran_ms(run),
     };
     lost.map(attempt).take(LOST).collect()
 }
@@ -64,22 +70,18 @@ pub(super) fn messages(runs: &StageRuns) -> Vec<(String, u64)> {
 
 /// The completed vertices that ran longest and those that read most, the longest first.
 pub(super) fn first(runs: &StageRuns) -> Vec<VertexSummary> {
-    let ran = |run: &VertexRun| run.ended_ms.saturating_sub(run.running_ms).max(0) as u64;
     let completed = runs.runs.iter().filter(|r| r.state == RunState::Completed);
     let mut completed: Vec<&VertexRun> = completed.collect();
     completed.sort_by_key(|run| std::cmp::Reverse(run.bytes_read));
     let mut kept: Vec<&VertexRun> = completed.iter().take(FIRST).copied().collect();
-    completed.sort_by_key(|run| std::cmp::Reverse(ran(run)));
+    completed.sort_by_key(|run| std::cmp::Reverse(ran_ms(run)));
     kept.extend(completed.iter().take(FIRST));
-    kept.sort_by_key(|run| (std::cmp::Reverse(ran(run)), run.index));
+    kept.sort_by_key(|run| (std::cmp::Reverse(ran_ms(run)), run.index));
     kept.dedup_by_key(|run| run.index);
-    let machine = |run: &VertexRun| runs.machines.get(run.machine as usize);
     let vertex = |run: &VertexRun| VertexSummary {
         index: run.index,
-        machine: machine(run)
-            .map(|name| name.to_string())
-            .unwrap_or_default(),
-        ran_ms: ran(run),
+        machine: machine(runs, run),
+        ran_ms: ran_ms(run),
         bytes_read: run.bytes_read,
     };
     kept.into_iter().map(vertex).collect()
@@ -87,11 +89,7 @@ pub(super) fn first(runs: &StageRuns) -> Vec<VertexSummary> {
 
 pub(super) fn slowest(job: &Job, stage: usize, runs: &StageRuns) -> Option<[String; 2]> {
     let completed = runs.runs.iter().filter(|r| r.state == RunState::Completed);
-    let slowest = completed.max_by_key(|r| r.ended_ms.saturating_sub(r.running_ms))?;
-    let machine = runs.machines.get(slowest.machine as usize);
-    let machine = machine.map(|name| name.to_string()).unwrap_or_default();
-    Some([
-        format!("{}[{}]", job.stages[stage].name, slowest.index),
-        machine,
-    ])
+    let slowest = completed.max_by_key(|run| ran_ms(run))?;
+    let name = format!("{}[{}]", job.stages[stage].name, slowest.index);
+    Some([name, machine(runs, slowest)])
 }

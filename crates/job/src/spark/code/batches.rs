@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use super::{Call, Program};
+use super::{Call, Program, only};
 
 /// Methods that call a function with batches or groups of rows; the first two pass an iterator over batches.
 const BATCHED: [&str; 5] = [
@@ -24,7 +24,7 @@ const BY_ROW: [&str; 6] = [
 ];
 
 impl Program {
-    /// Whether the program has functions of batches, and none of them, nor a function that they call, goes through single rows.
+    /// Whether the program has functions of batches, and neither these functions nor the functions that they call go through single rows.
     pub fn works_on_columns(&self) -> bool {
         let calls = || self.calls.iter().filter(|call| is_batched(call));
         if calls().next().is_none() {
@@ -77,6 +77,12 @@ impl Program {
         let defined =
             (0..syntax.nodes.len()).filter(|at| syntax.kind(*at) == "function_definition");
         defined.filter_map(|at| Some((self.text_of(syntax.child(at, "name")?), at)))
+    }
+
+    /// The only function with a name.
+    pub fn function_with(&self, is_name: impl Fn(&str) -> bool) -> Option<usize> {
+        let named = self.functions().filter(|(name, _)| is_name(name));
+        only(named).map(|(_, function)| function)
     }
 
     fn calls_in(&self, function: usize) -> impl Iterator<Item = &Call> {

@@ -141,12 +141,11 @@ impl Program {
         around.min_by_key(|(_, body)| body.len()).map(|(at, _)| at)
     }
 
-    /// The only function that a call names, with its decorators: as the function that is called, or as an argument.
+    /// The only function that a call names: as the function that is called, or as an argument.
     pub fn function_named_by(&self, call: &Call) -> Option<usize> {
         let arguments = call.arguments.iter().map(|a| self.text_of(a.node));
         let names: BTreeSet<&str> = arguments.chain([call.name.as_str()]).collect();
-        let named = self.functions().filter(|(name, _)| names.contains(name));
-        only(named).map(|(_, function)| function)
+        self.function_with(|name| names.contains(name))
     }
 
     /// Whether a statement assigns a DataFrame or an RDD.

@@ -326,7 +326,7 @@ impl Job {
                 let called = called.map(|name| format!("{name}("));
                 (Part::Aggregate, keys().into_iter().chain(called).collect())
             }
-            // windows over the same rows share their sort, whatever they compute
+            // windows over the same rows share their sort, also if they compute different columns
             K::Window => {
                 let (_, over) = operator.args.split_once("], [")?;
                 (Part::Window, words(over))

@@ -22,15 +22,6 @@ struct Line {
     slow: bool,
 }
 
-fn line_of(past: &runs::history::PastRun, cells: [String; 8], longest: f64) -> Line {
-    let percent = |seconds: f64| (seconds / longest * 100.0).round();
-    Line {
-        cells,
-        percent: past.elapsed_seconds.map_or(0.0, percent),
-        slow: past.is_regression,
-    }
-}
-
 pub(super) async fn show(State(app): State<Arc<App>>, visitor: Visitor, named: Named) -> Response {
     app.answer(visitor, move |app, visitor| {
         let run = named.find(app)?.row.run_id;
@@ -47,7 +38,12 @@ pub(super) async fn show(State(app): State<Arc<App>>, visitor: Visitor, named: N
             if let Some(cost) = past.cost {
                 cells[3] = words.say(unit.count(cost));
             }
-            line_of(past, cells, longest)
+            let percent = |seconds: f64| (seconds / longest * 100.0).round();
+            Line {
+                cells,
+                percent: past.elapsed_seconds.map_or(0.0, percent),
+                slow: past.is_regression,
+            }
         };
         let regressions = of_job.runs.iter().filter(|past| past.is_first_regression);
         let note = |past: &runs::history::PastRun| {
