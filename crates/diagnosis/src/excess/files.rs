@@ -1,6 +1,6 @@
 //! Writing far more files than necessary.
 
-use report::{Cause, Source, text};
+use report::{Cause, SegmentDetail, Source, text};
 
 use super::shares::{TASKS, shares};
 use super::{Excess, Unclaimed};
@@ -25,14 +25,19 @@ struct Written {
 pub(super) fn excess(unclaimed: &Unclaimed<'_>) -> Option<Excess> {
     let view = unclaimed.view;
     let share = |stage: usize, _| {
-        let written = written(view, stage)?;
-        let tasks = view.vertices(stage)? as f64;
-        let needless = written.files - tasks * USUAL_FILES;
+        let needless = needless(view, stage)? * written(view, stage)?.files;
         let run_ms = view.run.as_ref()?.stages[stage].run_s() * 1000.0;
         Some((needless * FILE_MS * contention(view) / run_ms.max(1.0)).min(0.9))
     };
-    let shares = shares(unclaimed, &TASKS, share)?;
+    let mut shares = shares(unclaimed, &TASKS, share)?;
     let (worst, _) = shares.worst;
+    // when the driver commits the write, it moves each file
+    let committed = unclaimed.parts().filter_map(|(at, part)| {
+        let commits = part.detail == Some(SegmentDetail::Commit);
+        let stage = last_before(view, part.span.from).filter(|_| commits)?;
+        Some((at, part.span.seconds() * needless(view, stage)?))
+    });
+    shares.parts.extend(committed);
     let Written {
         files,
         bytes,
@@ -46,13 +51,30 @@ pub(super) fn excess(unclaimed: &Unclaimed<'_>) -> Option<Excess> {
         size = Bytes(bytes / files.max(1.0)),
     );
     let summary = text!(
-        "{sentence}；创建和关闭文件多用 {time}",
-        "{sentence}; creating and closing them takes {time}",
+        "{sentence}；创建、关闭和提交这些文件多用 {time}",
+        "{sentence}; creating, closing and committing them takes {time}",
         sentence = sentence.clone(),
         time = shares.seconds(),
     );
     let evidence = view.number("number of written files", files, "files", source, sentence);
     Some(shares.excess(Cause::SmallFiles, summary, [evidence], 0.75))
+}
+
+/// The share of the files of a write that it need not create, by the stage that writes them.
+pub(crate) fn needless(view: &View<'_>, stage: usize) -> Option<f64> {
+    let files = written(view, stage)?.files;
+    let usual = view.vertices(stage)? as f64 * USUAL_FILES;
+    Some(1.0 - usual / files).filter(|share| *share > 0.0)
+}
+
+/// The stage that ended last before a time in seconds since submission.
+fn last_before(view: &View<'_>, seconds: f64) -> Option<usize> {
+    let app = view.job.spark.as_deref()?;
+    let until = view.job.info.submitted_ms? + (seconds * 1000.0).round() as i64;
+    let ended = |s: usize| app.stages[s].completed_ms.filter(|ms| *ms <= until);
+    (0..app.stages.len())
+        .max_by_key(|s| ended(*s))
+        .filter(|s| ended(*s).is_some())
 }
 
 /// The output of a stage's execution, if the stage writes it.

@@ -20,6 +20,7 @@ mod waits;
 mod work;
 
 pub use distinct::EXPANDED;
+pub(crate) use files::needless as needless_files;
 pub use streams::USUAL_BATCHES;
 
 use std::collections::{BTreeMap, HashMap, HashSet};

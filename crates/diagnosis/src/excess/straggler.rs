@@ -7,6 +7,7 @@ use report::{Cause, Evidence, SegmentKind, Text, text};
 use super::{Excess, Unclaimed};
 use crate::facts::{at_line, fact};
 use crate::impact::{RUN_NOISE, slowest_of};
+use crate::measurements::exchange::has_own_partitioner;
 use crate::view::View;
 use report::format::{Bytes, Seconds};
 
@@ -206,19 +207,4 @@ fn skew_of(view: &View<'_>, stage: usize) -> Cause {
         _ if edge.exchange == ExchangeKind::Hash => Cause::GroupHotKey,
         _ => Cause::PartitionLayout,
     }
-}
-
-/// Whether the program chooses the partition of each row by a given function: `rdd.partitionBy(16, function)`.
-fn has_own_partitioner(view: &View<'_>) -> bool {
-    let Some(program) = view.job.program() else {
-        return false;
-    };
-    let mut calls = program
-        .calls
-        .iter()
-        .filter(|call| call.name == "partitionBy");
-    calls.any(|call| {
-        let first = call.arguments.first().and_then(|a| program.integer(a.node));
-        first.is_some() && call.arguments.len() == 2
-    })
 }

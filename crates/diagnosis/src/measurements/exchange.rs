@@ -12,6 +12,21 @@ pub(crate) fn feeds_join(view: &View<'_>, edge: &Edge) -> bool {
         .is_some_and(|(_, o)| matches!(o.kind, OperatorKind::Join | OperatorKind::Combine))
 }
 
+/// Whether the program chooses the partition of each row by a given function: `rdd.partitionBy(16, function)`.
+pub(crate) fn has_own_partitioner(view: &View<'_>) -> bool {
+    let Some(program) = view.job.program() else {
+        return false;
+    };
+    let mut calls = program
+        .calls
+        .iter()
+        .filter(|call| call.name == "partitionBy");
+    calls.any(|call| {
+        let first = call.arguments.first().and_then(|a| program.integer(a.node));
+        first.is_some() && call.arguments.len() == 2
+    })
+}
+
 /// Bytes and rows that are written to an edge.
 pub(crate) fn measured_write(view: &View<'_>, edge: &Edge) -> Vec<Evidence> {
     let written = view.node(edge.from, edge.uid);

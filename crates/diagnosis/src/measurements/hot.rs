@@ -2,7 +2,7 @@
 
 use job::model::{Edge, ExchangeKind, Source, Table};
 
-use super::exchange::feeds_join;
+use super::exchange::{feeds_join, has_own_partitioner};
 use crate::settings::threshold;
 use crate::uneven::{HotValue, Uneven};
 use crate::view::View;
@@ -43,7 +43,9 @@ pub(super) fn classify(view: &View<'_>, found: &mut Uneven) {
     if found.hot.is_none() {
         found.hot = unmatched(view, found).filter(explained);
     }
-    found.cause = if few {
+    found.cause = if !feeds_join(view, edge) && has_own_partitioner(view) {
+        Cause::PartitionLayout
+    } else if few {
         Cause::LowCardinalityKey
     } else if found
         .hot

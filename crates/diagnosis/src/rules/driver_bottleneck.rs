@@ -6,6 +6,7 @@
 use job::model::Application;
 
 use super::support::{Symptom, rule};
+use crate::excess::needless_files;
 use crate::facts::fact;
 use crate::impact::{Fix, Saved, shorten_handover};
 use crate::measurements::driver::{Gap, elapsed_s, gaps, is_broadcast, is_commit, results};
@@ -15,11 +16,15 @@ use crate::view::View;
 use report::format::{Bytes, Seconds, Share};
 use report::{Cause, Evidence, Text, text};
 
+/// Least share of needless files for a commit to be slow because of them.
+const MOSTLY: f64 = 0.5;
+
 rule! { COMMIT = CommitOnDriver, examine_commit;
     "Executor 空等，Driver 在提交输出（移动文件、登记分区）", "executors wait while the driver commits output (moves files, registers partitions)";
     needs VertexEvents, JobTimes;
     thresholds MIN_SHARE;
     unless "执行没有写出数据，或之后还有它的阶段", "the execution writes no output, or has further stages";
+    unless "写出的文件过多（见 io.small_files）", "far too many files are written (see io.small_files)";
 }
 
 rule! { RULE = DriverBottleneck, examine;
@@ -64,6 +69,7 @@ fn examine_commit(view: &View<'_>, result: &mut Examination) {
         return;
     };
     let gaps = gaps(view, app).into_iter().filter(|g| is_commit(app, g));
+    let gaps = gaps.filter(|g| needless_files(view, g.after).is_none_or(|share| share < MOSTLY));
     let gaps: Vec<Gap> = gaps.collect();
     if view.failed() || gaps.is_empty() {
         return;
