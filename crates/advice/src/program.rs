@@ -10,7 +10,9 @@ use diagnosis::{RECOMPUTED, SAMPLED, USUAL_BATCHES};
 use report::{Cause, Text, text};
 use rewrite::Rewrite;
 use rewrite::hint::Side;
-use rewrite::spark::{batches, columns, hints, partitions, rdd, reuse, schema, streams, udf};
+use rewrite::spark::{
+    batches, columns, filters, hints, loops, partitions, rdd, reuse, schema, streams, udf,
+};
 
 /// Methods that read rows, which a change may spread over more tasks.
 const SOURCES: [&str; 8] = [
@@ -105,8 +107,12 @@ impl<'a> Case<'a> {
                     .or_else(|| partitions::as_written(program, write, scope))
             }
             Cause::DriverBottleneck => columns::at_once(program, scope)
+                .or_else(|| loops::grouped(program, scope))
                 .or_else(|| columns::needed(program, scope, self.columns_read())),
-            Cause::LateFilter => rdd::early_filter(program, scope),
+            Cause::LateFilter => rdd::early_filter(program, scope).or_else(|| {
+                let (_, place) = self.piece(&[Part::Filter])?;
+                filters::before_step(program, &place)
+            }),
             Cause::ParallelismTooLow => self.more_tasks_in_program(),
             _ => None,
         }
