@@ -103,3 +103,15 @@ pub(crate) fn damaged(path: &Path, reason: impl ToString) -> OpenError {
         reason: reason.to_string(),
     }
 }
+
+impl Mismatch {
+    /// Whether the index is of an older version of this program, with the same vectors.
+    pub fn is_outdated(&self) -> bool {
+        let number = |text: &str| text.parse::<u32>().ok();
+        match self.what {
+            "embedder" => false,
+            "format" => number(&self.found) < number(&self.expected),
+            _ => true,
+        }
+    }
+}

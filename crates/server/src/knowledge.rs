@@ -102,6 +102,17 @@ impl Knowledge {
                 Rebuild::Changed
             }
             Err(OpenError::Mismatch(_) | OpenError::Damaged { .. }) if self.is_own => Rebuild::Full,
+            // Vectors from elsewhere may cost money.
+            Err(OpenError::Mismatch(mismatch))
+                if mismatch.is_outdated() && settings.embedder == EmbedderChoice::Embedded =>
+            {
+                monitor.remark(&say!(
+                    "`{folder}` 中的索引来自旧版本，正在重建",
+                    "the index in `{folder}` is of an older version: rebuilding it",
+                    folder = self.index.display().to_string()
+                ));
+                Rebuild::Full
+            }
             other => return Ok(other?),
         };
         self.bring_up_to_date(rebuild, monitor)?;

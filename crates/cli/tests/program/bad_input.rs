@@ -161,7 +161,7 @@ fn a_folder_of_more_files_than_a_job_has_is_refused() {
 }
 
 #[test]
-fn an_outdated_index_is_mentioned_and_an_unreadable_one_named() {
+fn an_outdated_index_is_mentioned_or_rebuilt_and_an_unreadable_one_named() {
     let user = User::new();
     small_knowledge(&user.path("knowledge"));
     user.run_plain("index --quiet").text();
@@ -176,6 +176,13 @@ fn an_outdated_index_is_mentioned_and_an_unreadable_one_named() {
         analyze().err,
         ["1 document changed since the index was built"],
     );
+    let meta = user.path("index/meta.json");
+    let written = fs::read_to_string(&meta).expect("an index");
+    let (before, payload) = written.split_once("\"payload\": \"").expect("a payload");
+    let format = payload.split_once(' ').expect("its format").1;
+    fs::write(meta, format!("{before}\"payload\": \"1 {format}")).expect("written");
+    contains(analyze().err, ["older version", "index"]);
+    lacks(analyze().err, ["older version"]);
     user.write("index/meta.json", "no manifest");
     for answer in [
         analyze(),
