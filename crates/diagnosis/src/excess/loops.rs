@@ -1,7 +1,7 @@
 //! Many small jobs of one application that the driver runs one after the other.
 
 use std::cmp::Reverse;
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use job::model::{Application, DriverJob};
 use report::{Cause, SegmentKind, text};
@@ -9,7 +9,7 @@ use report::{Cause, SegmentKind, text};
 use super::{Excess, Parts, Unclaimed};
 use crate::facts::fact;
 use crate::view::View;
-use report::format::{Seconds, Share};
+use report::format::{ROW, Seconds, Share};
 
 /// From this many rounds with jobs of one kind on, they are a loop of the driver.
 const MIN_JOBS: usize = 8;
@@ -33,6 +33,9 @@ const MOST_JOB_MS: i64 = 2_000;
 
 /// Seconds from the submission of a job to the submission of its first stage.
 const HANDOVER_S: f64 = 0.3;
+
+/// Largest difference of the rows that rounds read of the same files, as a share.
+const SAME_ROWS: f64 = 0.01;
 
 /// Seconds that any job needs on the driver and to start its tasks.
 const ONE_JOB_S: f64 = 1.0;
@@ -164,16 +167,19 @@ fn of_jobs(
     let taken = seconds(&parts);
     let kind = |at: usize| unclaimed.account.parts[at].kind;
     let looks = looks_at_files(app, &app.jobs[jobs[0]]);
+    let rows = rows_of_each(view, app, jobs);
     let overhead: Parts = parts
         .into_iter()
-        .filter(|(at, _)| looks || OVERHEAD.contains(&kind(*at)))
+        .filter(|(at, _)| looks || rows.is_some() || OVERHEAD.contains(&kind(*at)))
         .collect();
     let overhead_s = seconds(&overhead);
     if claimed_s(unclaimed, app, jobs) > overhead_s {
         // another finding explains most of the loop: its jobs stay, and get fast
         return None;
     }
-    let saved = 1.0 - ONE_JOB_S / overhead_s.max(ONE_JOB_S);
+    // one pass over the rows stays
+    let pass_s = rows.map_or(0.0, |_| taken / rounds(app, jobs) as f64);
+    let saved = 1.0 - ONE_JOB_S.max(pass_s) / overhead_s.max(ONE_JOB_S);
     let example = &app.jobs[jobs[jobs.len() / 2]];
     let site = example.call_site.as_deref().unwrap_or_default();
     let (count, each) = (jobs.len(), Seconds(taken / jobs.len() as f64));
@@ -185,13 +191,19 @@ fn of_jobs(
             .map(|(at, s)| (at, s * saved))
             .collect(),
         stages: Vec::new(),
-        summary: match looks {
-            true => text!(
+        summary: match (looks, rows) {
+            (true, _) => text!(
                 "Driver 有 {count} 次列目录或推断模式（{site}），每次约 {each}：在循环中重复读取文件信息",
                 "the driver lists files or infers a schema {count} times ({site}), {each} each: a loop looks at files again and again",
                 each = each,
             ),
-            false => text!(
+            (false, Some(rows)) => text!(
+                "Driver 依次运行 {count} 个同样的 Job（{site}），每个约 {each}，每次都重新读取同样的 {rows}",
+                "the driver runs {count} jobs of the same kind one after the other ({site}), {each} each, and each time the same {rows} are read again",
+                each = each,
+                rows = ROW.count(rows),
+            ),
+            (false, None) => text!(
                 "Driver 依次运行 {count} 个同样的 Job（{site}），每个约 {each}，其中 {share} 用于调度和启动，而不是计算",
                 "the driver runs {count} jobs of the same kind one after the other ({site}), {each} each; {share} of that is scheduling and starting them, not work",
                 each = each,
@@ -199,8 +211,37 @@ fn of_jobs(
             ),
         },
         certainty: 0.85,
-        method: "time between the jobs of a loop and to start their tasks, less one job's start",
+        method: "time between the jobs of a loop and to start their tasks, or of reading the same rows, less one job's",
     })
+}
+
+/// Rows that each round of a loop reads of the same files; `None` if rounds read other rows, or rows of a cache.
+fn rows_of_each(view: &View<'_>, app: &Application, jobs: &[usize]) -> Option<f64> {
+    let mut of_rounds: BTreeMap<usize, f64> = BTreeMap::new();
+    for job in jobs {
+        let stored = app.jobs[*job].stages.iter().filter_map(|s| {
+            let of = &view.facts[*s].per_vertex;
+            let stored = of.stored_bytes_read.as_ref()?.value.total;
+            of.rows_read.as_ref().filter(|_| stored > 0.0)
+        });
+        let rows: f64 = stored.map(|rows| rows.value.total).sum();
+        *of_rounds.entry(app.jobs[*job].execution?).or_default() += rows;
+    }
+    let files = |execution: &usize| -> Vec<[Option<&String>; 2]> {
+        let plan = &app.executions[*execution].plan;
+        let scans = plan.iter().filter(|n| n.name.starts_with("Scan "));
+        let of = scans.map(|n| ["Location", "PartitionFilters"].map(|key| n.metadata.get(key)));
+        of.collect()
+    };
+    let cached = |execution: &usize| {
+        let mut plan = app.executions[*execution].plan.iter();
+        plan.any(|n| n.name.contains("InMemoryTableScan"))
+    };
+    let (first, rows) = of_rounds.first_key_value()?;
+    let same = |(own, read): (&usize, &f64)| {
+        files(own) == files(first) && (read - rows).abs() <= SAME_ROWS * rows && !cached(own)
+    };
+    (*rows > 0.0 && of_rounds.iter().all(same)).then_some(*rows)
 }
 
 /// Seconds that other findings claim of the stages of some jobs.
