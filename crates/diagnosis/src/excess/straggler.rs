@@ -203,7 +203,7 @@ fn skew_of(view: &View<'_>, stage: usize) -> Cause {
     };
     match view.consumer_of(edge) {
         Some((_, o)) if matches!(o.kind, Join | Combine) => Cause::JoinHotKey,
-        _ if has_own_partitioner(view) => Cause::PartitionLayout,
+        _ if has_own_partitioner(view, edge) => Cause::PartitionLayout,
         _ if edge.exchange == ExchangeKind::Hash => Cause::GroupHotKey,
         _ => Cause::PartitionLayout,
     }

@@ -12,19 +12,18 @@ pub(crate) fn feeds_join(view: &View<'_>, edge: &Edge) -> bool {
         .is_some_and(|(_, o)| matches!(o.kind, OperatorKind::Join | OperatorKind::Combine))
 }
 
-/// Whether the program chooses the partition of each row by a given function: `rdd.partitionBy(16, function)`.
-pub(crate) fn has_own_partitioner(view: &View<'_>) -> bool {
-    let Some(program) = view.job.program() else {
-        return false;
-    };
-    let mut calls = program
-        .calls
-        .iter()
-        .filter(|call| call.name == "partitionBy");
-    calls.any(|call| {
-        let first = call.arguments.first().and_then(|a| program.integer(a.node));
-        first.is_some() && call.arguments.len() == 2
-    })
+/// Whether the program chooses the partition of each row of an RDD: `rdd.partitionBy(16, function)`. Without the program, the call
+/// site tells that it calls `partitionBy`.
+pub(crate) fn has_own_partitioner(view: &View<'_>, edge: &Edge) -> bool {
+    let site = view.job.stages[edge.from].call_site.as_deref();
+    let is_asked_for = site.is_some_and(|site| site.starts_with("partitionBy at"));
+    is_asked_for
+        && view.job.program().is_none_or(|program| {
+            let mut calls = program.calls.iter();
+            calls.any(|call| {
+                call.name == "partitionBy" && call.receiver.is_some() && call.arguments.len() == 2
+            })
+        })
 }
 
 /// Bytes and rows that are written to an edge.

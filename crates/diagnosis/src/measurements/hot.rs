@@ -43,7 +43,7 @@ pub(super) fn classify(view: &View<'_>, found: &mut Uneven) {
     if found.hot.is_none() {
         found.hot = unmatched(view, found).filter(explained);
     }
-    found.cause = if !feeds_join(view, edge) && has_own_partitioner(view) {
+    found.cause = if !feeds_join(view, edge) && has_own_partitioner(view, edge) {
         Cause::PartitionLayout
     } else if few {
         Cause::LowCardinalityKey
