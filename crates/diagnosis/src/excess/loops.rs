@@ -28,7 +28,7 @@ const OVERHEAD: [SegmentKind; 3] = [
 /// Number of loops in a finding, those with the most jobs.
 const MOST_LOOPS: usize = 100;
 
-/// Longest small job, in milliseconds.
+/// Longest small job, in milliseconds. A job of a loop may be longer if each reads the same rows.
 const MOST_JOB_MS: i64 = 2_000;
 
 /// Seconds from the submission of a job to the submission of its first stage.
@@ -160,14 +160,14 @@ fn of_jobs(
     let length = |j: &usize| Some(app.jobs[*j].ended_ms? - app.jobs[*j].submitted_ms);
     let mut lengths: Vec<i64> = jobs.iter().filter_map(length).collect();
     lengths.sort_unstable();
-    if *lengths.get(lengths.len() / 2)? > MOST_JOB_MS {
+    let rows = rows_of_each(view, app, jobs);
+    if rows.is_none() && *lengths.get(lengths.len() / 2)? > MOST_JOB_MS {
         return None;
     }
     let seconds = |parts: &Parts| parts.iter().map(|(_, s)| s).sum::<f64>();
     let taken = seconds(&parts);
     let kind = |at: usize| unclaimed.account.parts[at].kind;
     let looks = looks_at_files(app, &app.jobs[jobs[0]]);
-    let rows = rows_of_each(view, app, jobs);
     let overhead: Parts = parts
         .into_iter()
         .filter(|(at, _)| looks || rows.is_some() || OVERHEAD.contains(&kind(*at)))
