@@ -8,7 +8,7 @@ use job::Catalogue;
 use report::Language;
 
 /// Name of a run, its cause, and the seconds that it took longer than the application without it.
-const RUNS: [(&str, &str, f64); 20] = [
+const RUNS: [(&str, &str, f64); 23] = [
     ("labs_audit", "cache.ineffective", 25.9),
     ("chats_counts", "cache.ineffective", 33.7),
     ("turbines_infer", "cache.ineffective", 5.1),
@@ -28,6 +28,9 @@ const RUNS: [(&str, &str, f64); 20] = [
     ("campaign_weekend", "io.scan_without_filter", 5.7),
     ("star_clusters", "cache.ineffective", 19.8),
     ("betting_limits", "skew.join_hot_key", 30.1),
+    ("branch_stats", "driver.bottleneck", 94.9),
+    ("order_shards", "skew.partition_layout", 14.2),
+    ("weather_grid", "io.small_files", 118.8),
     ("s_rdd_parallelism", "parallelism.tiny_vertices", 126.5),
 ];
 
