@@ -25,25 +25,9 @@ static SCHEMAS: LazyLock<BTreeMap<StepId, Value>> = LazyLock::new(|| {
     ])
 });
 
-static ACCEPTED: LazyLock<BTreeMap<StepId, Value>> = LazyLock::new(|| {
-    let mut schemas = SCHEMAS.clone();
-    for schema in schemas.values_mut() {
-        if let Some(required) = schema["required"].as_array_mut() {
-            required.retain(|name| name != "answer");
-        }
-    }
-    schemas
-});
-
 /// Schema of a step's conclusion.
 pub(crate) fn schema(step: StepId) -> &'static Value {
     &SCHEMAS[&step]
-}
-
-/// Schema that the conclusion of a step is read by. Advice may lack the answer: the program answers too, and transcripts of
-/// earlier versions have none.
-pub(crate) fn accepted(step: StepId) -> &'static Value {
-    &ACCEPTED[&step]
 }
 
 /// The strict schema of a type.

@@ -23,7 +23,7 @@ use crate::step::StepId;
 use job::model::CodeExcerpt;
 use report::Report;
 
-pub use question::{Advised, Replied, advise, reply};
+pub use question::{Concluded, advise, reply};
 
 use rounds::Rounds;
 use run::Run;
@@ -64,7 +64,7 @@ pub async fn analyze(
         Err(Stop::Cancelled) => true,
         Err(Stop::Failed(error)) => return Err(error),
     };
-    let partial = partial || run.folder.has_stopped();
+    let partial = partial || run.folder.reader.has_stopped();
     Ok(run.finish(partial))
 }
 

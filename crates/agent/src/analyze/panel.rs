@@ -144,8 +144,8 @@ impl<'a> Panel<'a> {
         let mut checker = Checker::new(input, job).accepting(&program);
         let faults = checker.faults(&answer.conclusions);
         // Tool calls get results, not repairs: a result names the fault of its call.
-        let can_repair = answer.calls.is_none() && self.reasoner(failed).can_repair();
-        if !faults.is_empty() && can_repair && self.repairs.swap(false, Ordering::Relaxed) {
+        let has_calls = answer.calls.is_some();
+        if !faults.is_empty() && !has_calls && self.repairs.swap(false, Ordering::Relaxed) {
             let faulty = Faulty {
                 answer: answer.raw.clone(),
                 faults,

@@ -10,6 +10,9 @@ use crate::step::StepId;
 use indexer::Hit;
 use report::{Experience, Suggestion};
 
+/// Passages of a step; three fill a screen and a small model's attention.
+const PASSAGES: usize = 3;
+
 /// Passages of THINK 1 and THINK 2.
 const FEW: usize = 2;
 
@@ -28,7 +31,7 @@ impl<'a> Retrieval<'a> {
         Retrieval {
             services,
             answers: Answers::default(),
-            k: services.limits.experiences_per_step * deep,
+            k: PASSAGES * deep,
             by_step: BTreeMap::new(),
         }
     }

@@ -78,8 +78,7 @@ impl Rounds {
             }
             let input = run.input_without_experience();
             let asked = completeness::request(&input);
-            let most = run.services.limits.files_per_round;
-            let chosen = serve::choose(&input, &asked.files, "rules", most);
+            let chosen = serve::choose(&input, &asked.files, "rules");
             self.step.text.clone_from(&asked.basis);
             if chosen.is_empty() || !self.begin(run) {
                 break;
@@ -104,8 +103,7 @@ impl Rounds {
             let started = Instant::now();
             let Asked { request, calls } = self.ask(run, observer).await?;
             let input = run.input_without_experience();
-            let most = run.services.limits.files_per_round;
-            let chosen = serve::choose(&input, &request.files, "reasoner", most);
+            let chosen = serve::choose(&input, &request.files, "reasoner");
             let lookups = serve::new_lookups(&input, &request.lookups);
             let own = completeness::request(&input).basis;
             self.step.text = explained(own, &request.basis, input.facts.language);
@@ -138,7 +136,7 @@ impl Rounds {
 
     /// Begins a round; whether the bound allows one more.
     fn begin(&mut self, run: &mut Run<'_>) -> bool {
-        self.bounded = run.folder.round >= run.services.limits.rounds;
+        self.bounded = run.folder.round >= run.services.rounds;
         run.folder.round += u32::from(!self.bounded);
         !self.bounded
     }
@@ -253,8 +251,7 @@ pub(super) fn check_files(
     wanted: &[WantedFile],
     observer: &mut dyn Observer,
 ) -> bool {
-    let most = run.services.limits.files_per_round;
-    let chosen = serve::choose(&run.input_without_experience(), wanted, "reasoner", most);
+    let chosen = serve::choose(&run.input_without_experience(), wanted, "reasoner");
     if chosen.is_empty() {
         return false;
     }

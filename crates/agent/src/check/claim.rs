@@ -287,20 +287,11 @@ impl Judge<'_> {
 
     /// A finding may be argued with its evidence, a suggestion with its finding.
     fn add_related(&self, id: &str, ids: &mut Vec<String>) {
-        if let Some(finding) = self.found.finding(id) {
-            ids.extend(finding.evidence.iter().cloned());
-            let own = self
-                .suggestions
-                .iter()
-                .filter(|s| s.finding.as_deref() == Some(id));
-            ids.extend(own.map(|s| s.id.clone()));
-        }
-        let suggestion = self.suggestions.iter().find(|s| s.id == id);
-        let finding = suggestion.and_then(|s| self.found.finding(s.finding.as_deref()?));
-        if let Some(finding) = finding {
-            ids.push(finding.id.clone());
-            ids.extend(finding.evidence.iter().cloned());
-        }
+        ids.extend(self.fixes(id).map(|s| s.id.clone()));
+        let fixed = self.suggestion(id).and_then(|s| s.finding.as_deref());
+        ids.extend(fixed.map(str::to_owned));
+        let finding = self.found.finding(fixed.unwrap_or(id));
+        ids.extend(finding.into_iter().flat_map(|f| f.evidence.iter().cloned()));
     }
 
     fn is_about(&self, fact: &Fact, stages: &BTreeSet<String>, clause: &Clause) -> bool {
@@ -322,16 +313,13 @@ impl Judge<'_> {
 
     /// Columns that the facts about the same findings name.
     pub(super) fn columns_beside(&self, fact: &Fact) -> BTreeSet<String> {
-        let is_same = |id: &&String| {
-            let finding = self.found.finding(id);
-            finding.is_some_and(|f| {
-                fact.ids
-                    .iter()
-                    .any(|own| own == *id || f.evidence.contains(own))
-                    || self
-                        .suggestions
-                        .iter()
-                        .any(|s| s.finding.as_ref() == Some(id) && fact.ids.contains(&s.id))
+        let is_same = |id: &String| {
+            let own = &fact.ids;
+            let evidence = self.found.finding(id).map(|f| &f.evidence);
+            evidence.is_some_and(|evidence| {
+                own.contains(id)
+                    || own.iter().any(|own| evidence.contains(own))
+                    || self.fixes(id).any(|s| own.contains(&s.id))
             })
         };
         let same = self.ledger.columns_of.iter().filter(|(id, _)| is_same(id));

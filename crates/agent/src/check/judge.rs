@@ -46,8 +46,14 @@ pub(crate) struct Judge<'a> {
 }
 
 impl Judge<'_> {
-    pub(super) fn is_suggestion(&self, id: &str) -> bool {
-        self.suggestions.iter().any(|s| s.id == id)
+    pub(super) fn suggestion(&self, id: &str) -> Option<&Suggestion> {
+        self.suggestions.iter().find(|s| s.id == id)
+    }
+
+    /// The suggestions that fix a finding.
+    pub(super) fn fixes(&self, finding: &str) -> impl Iterator<Item = &Suggestion> {
+        let fixes = move |s: &&Suggestion| s.finding.as_deref() == Some(finding);
+        self.suggestions.iter().filter(fixes)
     }
 }
 

@@ -4,8 +4,6 @@
 //! parse, keep the outputs and not change the result. The model may repair its faults once. A claim in a field that still fails
 //! is left out; one within prose is marked. Knows no models and no prompts.
 
-mod alias;
-mod amount;
 mod belongs;
 mod causes;
 mod claim;
@@ -37,7 +35,7 @@ use crate::conclusion::{Conclusion, HypothesisResult};
 use crate::facts::StepInput;
 use crate::prompts;
 use crate::step::StepId;
-use report::{Language, Localize, ProblemType, Suggestion, Text, Verdict, text};
+use report::{Checks, Language, Localize, ProblemType, Suggestion, Text, Verdict, text};
 
 use judge::{Basis, Fault, Judge, Kind};
 use ledger::Ledger;
@@ -58,12 +56,7 @@ const QUOTED: usize = 160;
 /// The outcome of the check.
 #[derive(Debug, Default)]
 pub(crate) struct Outcome {
-    /// Claims that were looked at.
-    pub(crate) claims: u32,
-    /// Claims that were left out.
-    pub(crate) dropped: u32,
-    /// Claims that are kept with a mark.
-    pub(crate) unverified: u32,
+    pub(crate) checks: Checks,
     /// One line per claim that failed.
     pub(crate) remarks: Vec<String>,
     /// Proposals of the model as suggestions.
@@ -296,7 +289,7 @@ impl<'a> Checker<'a> {
     }
 
     fn drop(&mut self, remark: Text) {
-        self.outcome.dropped += 1;
+        self.outcome.checks.dropped += 1;
         self.outcome.remarks.push(self.say(remark));
     }
 
@@ -304,7 +297,7 @@ impl<'a> Checker<'a> {
     /// its claims fail or if it denies a finding.
     fn mark(&mut self, text: &mut String, about: &[String]) {
         let (marks, claims) = self.marks(text, about);
-        self.outcome.claims += u32::try_from(claims).unwrap_or(u32::MAX);
+        self.outcome.checks.claims += u32::try_from(claims).unwrap_or(u32::MAX);
         let denies = marks.iter().any(|m| m.kind == Kind::Denial);
         if denies || marks.len() * 2 > claims {
             let remarks: Vec<String> = marks.into_iter().map(|m| self.say(m.remark)).collect();
@@ -322,13 +315,13 @@ impl<'a> Checker<'a> {
                 at = mark.at;
                 let is_unverified = mark.kind == Kind::Unverified;
                 contradicts |= !is_unverified;
-                self.outcome.unverified += u32::from(is_unverified);
+                self.outcome.checks.unverified += u32::from(is_unverified);
                 self.outcome.remarks.push(self.say(mark.remark));
             }
             kept.push_str(&text[at..piece.end]);
             if contradicts {
                 kept.truncate(start);
-                self.outcome.dropped += 1;
+                self.outcome.checks.dropped += 1;
             }
         }
         *text = kept;
@@ -355,7 +348,7 @@ impl<'a> Checker<'a> {
             let is_title =
                 !news::is_sentence(said) && !basis.has_number && support::has_words(said);
             if !judges && !is_title && !basis.stands(cites) {
-                self.outcome.dropped += 1;
+                self.outcome.checks.dropped += 1;
                 continue;
             }
             kept.push_str(&std::mem::take(&mut label));
@@ -380,7 +373,7 @@ impl<'a> Checker<'a> {
         if is_known || is_marked(sentence, language) {
             return sentence.to_owned();
         }
-        self.outcome.unverified += 1;
+        self.outcome.checks.unverified += 1;
         marked(sentence, language)
     }
 
@@ -412,9 +405,9 @@ impl<'a> Checker<'a> {
 
     /// The faults of a text in the order of their places, and the number of its claims.
     fn marks(&self, text: &str, about: &[String]) -> (Vec<Fault>, usize) {
-        let denials = verdict::contradictions(text, &self.input.facts.found);
-        let denials = denials.into_iter().map(|at| Fault {
-            at,
+        let denial = verdict::contradiction(text, &self.input.facts.found);
+        let denials = denial.into_iter().map(|sentence| Fault {
+            at: sentence.end,
             kind: Kind::Denial,
             remark: text!(
                 "有一句话与程序的判断相矛盾",

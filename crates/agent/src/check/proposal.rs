@@ -67,7 +67,7 @@ impl Checker<'_> {
 
     /// A change that the model proposes, with its unconfirmed parts; `None` if only its title is left.
     pub(super) fn proposal(&mut self, proposal: &mut Proposal) -> Option<Suggestion> {
-        self.outcome.claims += 1;
+        self.outcome.checks.claims += 1;
         let mut unverified = Vec::new();
         if proposal.evidence.is_empty() && proposal.experiences.is_empty() {
             unverified.push(text!(
@@ -94,11 +94,11 @@ impl Checker<'_> {
                 Err(fault) => unverified.push(text!(
                     "{fault}；已略去",
                     "{fault}; it was left out",
-                    fault = fault.text()
+                    fault = fault
                 )),
             }
         }
-        self.outcome.unverified += u32::try_from(unverified.len()).unwrap_or(u32::MAX);
+        self.outcome.checks.unverified += u32::try_from(unverified.len()).unwrap_or(u32::MAX);
         let title = proposal.title.clone();
         for fault in &unverified {
             let remark = text!(

@@ -386,19 +386,19 @@ impl<'a> Call<'a> {
         }
         let read = match reader(steps, &reply.text, language) {
             Ok(read) => read,
-            Err(faults) => {
+            Err(fault) => {
                 repaired = true;
                 // Some proxies lose pieces of a stream; a complete answer shows whether the model
                 // is at fault.
                 self.stream = false;
-                let again = Some((shown(&reply.text), faults));
+                let again = Some((shown(&reply.text), vec![fault]));
                 reply = self.ask(again, observer).await?;
                 if let Some(calls) = reply.calls {
                     return Ok(self.called(&reply.text, calls));
                 }
-                reader(steps, &reply.text, language).map_err(|faults| ReasonerError::Unusable {
+                reader(steps, &reply.text, language).map_err(|reason| ReasonerError::Unusable {
                     provider: self.model.name(),
-                    reason: faults.join("; "),
+                    reason,
                 })?
             }
         };

@@ -5,13 +5,13 @@ use report::format::{ROW, Ratio};
 use report::{Text, text};
 
 use super::Look;
-use crate::measures::Measures;
+use crate::wording::Lines;
 
 /// Operators of a digest, those with the largest errors first.
 const OPERATORS: usize = 30;
 
 /// Expected and actual rows of the operators, the worst estimates first.
-pub(super) fn estimates(look: &Look<'_>, named: Option<&str>) -> Measures {
+pub(super) fn estimates(look: &Look<'_>, named: Option<&str>) -> Lines {
     let mut found: Vec<(f64, Text)> = Vec::new();
     for (at, stage) in look.job.stages.iter().enumerate() {
         let facts = look.job.stage_facts(at);
@@ -44,9 +44,8 @@ pub(super) fn estimates(look: &Look<'_>, named: Option<&str>) -> Measures {
         }
     }
     found.sort_by(|a, b| b.0.total_cmp(&a.0));
-    let mut digest = Measures::default();
-    for (_, line) in found.into_iter().take(OPERATORS) {
-        digest.say(line, look.language);
-    }
+    let mut digest = Lines::new(look.language);
+    let worst = found.into_iter().take(OPERATORS);
+    worst.for_each(|(_, line)| digest.say(line));
     digest
 }

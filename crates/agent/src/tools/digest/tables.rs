@@ -5,8 +5,8 @@ use report::format::{Bytes, PARTITION, Ratio, list};
 use report::{Text, text};
 
 use super::Look;
-use crate::measures::{Inputs, Measures};
-use crate::wording::{heading, labeled};
+use crate::measures::Inputs;
+use crate::wording::{Lines, heading, labeled};
 
 /// Least similarity of a near name: one or two letters of ten differ.
 const SIMILAR: f64 = 0.55;
@@ -15,41 +15,42 @@ const SIMILAR: f64 = 0.55;
 const NEAR: usize = 3;
 
 /// The known facts of the inputs, or of one; if no input has that name, the nearest names.
-pub(crate) fn metadata(look: &Look<'_>, named: Option<&str>) -> Measures {
-    let mut digest = Measures::default();
-    let tables = wanted(look, named);
+pub(crate) fn metadata(look: &Look<'_>, named: Option<&str>) -> Lines {
     let inputs = Inputs::of(look.job);
-    for table in &tables {
+    of_tables(look, named, |digest, table| {
         let mut measured = inputs.measured(table, named.is_some(), look.language);
         if let Some(stored) = stored(table) {
-            measured.say(stored, look.language);
+            measured.say(stored);
         }
-        digest.lines.push(match measured.lines.is_empty() {
+        digest.say(match measured.lines.is_empty() {
             true => table.name.clone(),
             false => heading(&table.name, look.language),
         });
-        let lines = measured.lines.iter().map(|line| format!("  {line}"));
-        digest.lines.extend(lines);
-    }
-    if let Some(name) = named.filter(|_| tables.is_empty()) {
-        digest.say(unknown(look, name), look.language);
-    }
-    digest
+        measured.lines.iter().for_each(|line| digest.detail(line));
+    })
 }
 
 /// The stored partitions of the inputs, or of one: an addition of the stream files to the table statistics.
-pub(super) fn partitions(look: &Look<'_>, named: Option<&str>) -> Measures {
-    let mut digest = Measures::default();
-    let tables = wanted(look, named);
-    for table in &tables {
+pub(super) fn partitions(look: &Look<'_>, named: Option<&str>) -> Lines {
+    of_tables(look, named, |digest, table| {
         if let Some(stored) = stored(table) {
             let stored: String = stored.into(look.language);
-            let line = labeled(&table.name, &stored, look.language);
-            digest.lines.push(line);
+            digest.say(labeled(&table.name, &stored, look.language));
         }
-    }
+    })
+}
+
+/// What `say` adds about each of the wanted inputs.
+fn of_tables(
+    look: &Look<'_>,
+    named: Option<&str>,
+    mut say: impl FnMut(&mut Lines, &Table),
+) -> Lines {
+    let mut digest = Lines::new(look.language);
+    let tables = wanted(look, named);
+    tables.iter().for_each(|table| say(&mut digest, table));
     if let Some(name) = named.filter(|_| tables.is_empty()) {
-        digest.say(unknown(look, name), look.language);
+        digest.say(unknown(look, name));
     }
     digest
 }
