@@ -10,7 +10,7 @@ use crate::facts::{Facts, StepInput};
 use crate::outline::ListedFile;
 use crate::wording::{citing, labeled, named, sentence};
 use report::format::{Share, figure, without_stop};
-use report::{Evidence, Finding, Language, Localize, Text, text};
+use report::{Evidence, Finding, Language, Localize, RuleResult, Text, text};
 
 /// Files that the rules would read: first for their open decisions, then for conclusions that could
 /// still change.
@@ -171,11 +171,9 @@ pub(crate) fn key_findings(before: &Facts, now: &Facts, files: &[&str]) -> Vec<S
     let mut changes: Vec<String> = new
         .map(|f| labeled(f.cause.code(), &f.summary, now.language))
         .collect();
-    let ruled_out = found
-        .ruled_out
-        .iter()
-        .filter(|code| !then.ruled_out.contains(code));
-    let ruled_out: Vec<&str> = ruled_out.map(String::as_str).collect();
+    let then_cleared: Vec<&str> = then.causes(RuleResult::Cleared).collect();
+    let mut ruled_out: Vec<&str> = found.causes(RuleResult::Cleared).collect();
+    ruled_out.retain(|code| !then_cleared.contains(code));
     if let Some(causes) = named(&ruled_out, now.language) {
         changes.push(text!("排除 {causes}", "rules out {causes}").into(now.language));
     }

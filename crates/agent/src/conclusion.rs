@@ -94,16 +94,12 @@ pub struct Module {
     /// Rowset, statement, operator or class by its name in the job.
     pub name: String,
     /// First script line; null if not located.
-    #[serde(default)]
     pub first_line: Option<u32>,
     /// Last script line; null if not located.
-    #[serde(default)]
     pub last_line: Option<u32>,
     /// Stage that runs it; null if not known.
-    #[serde(default)]
     pub stage: Option<String>,
     /// Id of the finding that it belongs to; null for none.
-    #[serde(default)]
     pub finding: Option<String>,
     /// Why it matters, in the report's language.
     pub role: String,
@@ -125,12 +121,10 @@ pub struct CauseAnalysis {
     /// Code of the cause.
     pub cause: String,
     /// Id of the finding; null if no rule found it.
-    #[serde(default)]
     pub finding: Option<String>,
     /// How it arises in this job, in the report's language.
     pub explanation: String,
     /// Counter-evidence, found or possible, in the report's language; null for none.
-    #[serde(default)]
     pub against: Option<String>,
     /// Ids of evidence.
     #[serde(default)]
@@ -167,7 +161,7 @@ pub struct WantedFile {
     /// Name as listed.
     pub file: String,
     /// Which part: a stage, operator, table or class by name; lines of its text such as `120-180`; `raw` for the text from its beginning; null for a digest of all.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub part: Option<String>,
     /// What it would decide, in the report's language.
     pub reason: String,
@@ -250,14 +244,12 @@ pub struct Recommendation {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Proposal {
     /// Id of the finding that it would fix; null for none.
-    #[serde(default)]
     pub finding: Option<String>,
     /// What to do, in one line.
     pub title: String,
     /// How to do it.
     pub steps: Vec<String>,
     /// Unified diff of the script; null where it is no change of the script.
-    #[serde(default)]
     pub diff: Option<String>,
     /// Advantages.
     #[serde(default)]
@@ -291,7 +283,6 @@ pub struct Hypothesis {
     /// How to check it.
     pub check: String,
     /// File that decides it; null if none does.
-    #[serde(default)]
     pub file: Option<String>,
     /// What the check said.
     pub result: HypothesisResult,

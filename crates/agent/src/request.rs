@@ -9,7 +9,8 @@ use crate::experience::{ChunkPrior, ExperienceSource};
 use crate::facts::Answerer;
 use crate::found::KindPrior;
 use crate::prompts::Prompts;
-use crate::reasoner::Reasoner;
+use crate::reasoner::{Reasoner, ReasonerError};
+use crate::step::StepId;
 use report::Language;
 use serde::{Deserialize, Serialize};
 
@@ -121,11 +122,19 @@ pub enum AnalyzeError {
     #[error("{}", report::say!("步骤 `{step}` 推理失败", "the reasoning failed in step `{step}`"))]
     Reasoner {
         step: &'static str,
-        source: crate::reasoner::ReasonerError,
+        source: ReasonerError,
     },
-    #[error("{}", report::say!("无法渲染步骤 `{step}` 的模板", "the template of step `{step}` cannot be rendered"))]
-    Prompt {
-        step: &'static str,
-        source: crate::prompts::PromptError,
-    },
+}
+
+impl AnalyzeError {
+    pub(crate) fn of(step: StepId, source: ReasonerError) -> AnalyzeError {
+        let step = step.id();
+        AnalyzeError::Reasoner { step, source }
+    }
+
+    /// Whether the caller ended the analysis.
+    pub(crate) fn is_cancelled(&self) -> bool {
+        let cancelled = ReasonerError::Cancelled;
+        matches!(self, AnalyzeError::Reasoner { source, .. } if *source == cancelled)
+    }
 }

@@ -153,8 +153,6 @@ fn found(report: &Report, language: Language) -> Found {
         evidence: evidence.cloned().collect(),
         time: measures::time(time, &report.job, language),
         cleared: found::cleared(&report.rules, report.job.state),
-        ruled_out: Vec::new(),
-        undecided: Vec::new(),
         outcomes: found::outcomes(&report.rules),
         missing: report.missing_information.iter().map(missing).collect(),
         helpful: Vec::new(),

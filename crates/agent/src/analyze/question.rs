@@ -6,13 +6,11 @@ use job::Job;
 use job::script::Script;
 use report::{Checks, Engine, Usage};
 
-use super::Stop;
 use super::panel::Panel;
 use super::retrieval::Retrieval;
 use crate::conclusion::{Advice, Conclusion, Reply};
 use crate::facts::StepInput;
 use crate::progress::Observer;
-use crate::reasoner::ReasonerError;
 use crate::request::{AnalyzeError, Request, Services};
 use crate::step::StepId;
 
@@ -81,16 +79,7 @@ async fn conclude<C: Default>(
     read: impl FnOnce(Conclusion) -> Option<C>,
     observer: &mut dyn Observer,
 ) -> Result<Concluded<C>, AnalyzeError> {
-    let outcome = panel
-        .think(&[step], input, job, observer)
-        .await
-        .map_err(|stop| match stop {
-            Stop::Failed(error) => error,
-            Stop::Cancelled => AnalyzeError::Reasoner {
-                step: step.id(),
-                source: ReasonerError::Cancelled,
-            },
-        })?;
+    let outcome = panel.think(&[step], input, job, observer).await?;
     for failure in &outcome.failures {
         panel.fall_back(failure);
     }

@@ -42,9 +42,7 @@ impl<'a> Retrieval<'a> {
     {
         self.services.index.map(|source| Asker {
             source,
-            engine: facts.job.engine.into(),
-            dialect: facts.job.engine,
-            outline: &facts.outline,
+            facts,
             prior: self.services.prior,
             answers: Arc::clone(&self.answers),
             bounds: Bounds {
@@ -58,7 +56,7 @@ impl<'a> Retrieval<'a> {
     pub(super) fn look_ahead(&self, ids: &[StepId], facts: &Facts) {
         if let Some(asker) = self.asker(facts) {
             let supported: Vec<_> = topics(facts).collect();
-            experience::look_ahead(&asker, ids, &supported, facts);
+            experience::look_ahead(&asker, ids, &supported);
         }
     }
 
@@ -79,7 +77,7 @@ impl<'a> Retrieval<'a> {
                 StepId::Classify | StepId::KeyCode => self.k.min(FEW),
                 _ => self.k,
             };
-            let hits = experience::retrieve(&asker, *id, facts, k, &others)?;
+            let hits = experience::retrieve(&asker, *id, k, &others)?;
             passages.extend(experience::passages(&asker, &hits));
             self.by_step.insert(*id, hits);
         }
@@ -93,7 +91,7 @@ impl<'a> Retrieval<'a> {
             return suggestions;
         };
         for (suggestion, (topic, cause)) in suggestions.iter_mut().zip(topics(facts)) {
-            if let Ok(hits) = experience::support(&asker, topic, cause, facts) {
+            if let Ok(hits) = experience::support(&asker, topic, cause) {
                 suggestion.sources = hits.iter().map(|hit| hit.chunk.id.clone()).collect();
             }
         }

@@ -10,7 +10,6 @@ use crate::reasoner::Answer;
 use crate::request::{AnalyzeError, Request, Services};
 use crate::step::StepId;
 
-use super::Stop;
 use super::folder::Folder;
 use super::notebook::Notebook;
 use super::panel::{Panel, StepOutcome};
@@ -86,7 +85,7 @@ impl<'a> Run<'a> {
         &mut self,
         ids: &[StepId],
         observer: &mut dyn Observer,
-    ) -> Result<(Answer, Duration), Stop> {
+    ) -> Result<(Answer, Duration), AnalyzeError> {
         let input = self.input(ids);
         let job = self.folder.job();
         let outcome = self.panel.think(ids, &input, job, observer).await?;
@@ -98,7 +97,7 @@ impl<'a> Run<'a> {
         &mut self,
         ids: [StepId; 2],
         observer: &mut dyn Observer,
-    ) -> [Result<(Answer, Duration), Stop>; 2] {
+    ) -> [Result<(Answer, Duration), AnalyzeError>; 2] {
         let [first, second] = ids.map(|id| [id]);
         let inputs = [self.input(&first), self.input(&second)];
         let shared = Mutex::new(observer);

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use report::{Cause, RuleResult, Text, text};
 
 use super::causes::{Mention, Stance};
-use super::concepts::{Concepts, FIX, fit_specially, is_conditional, negation};
+use super::concepts::{CONDITIONS, Concepts, FIX, fit_specially, negation};
 use super::judge::{Fault, Judge, Kind, Topic};
 use super::ledger::Fact;
 use super::lexicon::{Words, has_word};
@@ -181,7 +181,8 @@ impl Judge<'_> {
     /// "The suggested changes do not affect the run time", "the hint is not suitable for this job".
     pub(super) fn no_effect(&self, clause: &Clause, topic: &Topic, faults: &mut Vec<Fault>) {
         let lower = &clause.lower;
-        let is_unfit = negation(lower).is_some() && has_word(lower, FIT) && !is_conditional(lower);
+        let is_unfit =
+            negation(lower).is_some() && has_word(lower, FIT) && !has_word(lower, CONDITIONS);
         if is_unfit && topic.ids.iter().any(|id| self.suggestion(id).is_some()) {
             let remark = text!("否认了一条建议", "it denies a suggestion of the program");
             faults.push(clause.contradicts(remark));

@@ -344,6 +344,7 @@ impl Judge<'_> {
             && self
                 .elapsed
                 .iter()
+                .flatten()
                 .any(|s| equals_number(quantity, quantity.value, *s, 0.0))
     }
 }

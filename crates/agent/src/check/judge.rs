@@ -42,7 +42,8 @@ pub(crate) struct Judge<'a> {
     pub(crate) ledger: Ledger,
     pub(crate) found: &'a Found,
     pub(crate) suggestions: &'a [Suggestion],
-    pub(crate) elapsed: Vec<f64>,
+    /// Seconds that the job ran, and from its submission to its end.
+    pub(crate) elapsed: [Option<f64>; 2],
 }
 
 impl Judge<'_> {

@@ -101,25 +101,17 @@ impl<'a> Checker<'a> {
             let title = finding.cause.title().localize(input.facts.language);
             statements.add_whole(&format!("{title} {}", finding.summary));
         }
-        let (found, suggestions) = (&input.facts.found, input.suggestions.iter());
         let mut changes = Statements::default();
-        for s in suggestions.clone() {
+        for s in &input.suggestions {
             changes.add_whole(&format!("{} {}", s.title, s.gain));
         }
-        let summary = &input.facts.job;
-        let elapsed = summary
-            .elapsed_seconds
-            .into_iter()
-            .chain(summary.total_seconds);
-        let evidence = input.cited().map(|e| &e.id);
-        let findings = found.findings.iter().map(|f| &f.id);
-        let ids = evidence.chain(findings);
-        let ids = ids.chain(suggestions.clone().map(|s| &s.id));
         let remembered: Vec<&str> = input.memory.iter().map(|m| m.text.as_str()).collect();
         remembered.iter().for_each(|text| told.add(text));
-        let passages = input.experiences.iter().map(|p| &p.chunk);
-        let sources = passages.chain(suggestions.flat_map(|s| &s.sources));
-        let chunks = sources.map(String::as_str).chain(cited_in(&remembered));
+        let allowed = Allowed::of(input);
+        let ids = [&allowed.evidence, &allowed.findings, &allowed.suggestions];
+        let chunks = allowed.chunks.iter().map(String::as_str);
+        let chunks = chunks.chain(cited_in(&remembered));
+        let summary = &input.facts.job;
         Checker {
             input,
             job,
@@ -128,12 +120,12 @@ impl<'a> Checker<'a> {
             own_answer: String::new(),
             judge: Judge {
                 ledger: Ledger::of(input, job),
-                found,
+                found: &input.facts.found,
                 suggestions: &input.suggestions,
-                elapsed: elapsed.collect(),
+                elapsed: [summary.elapsed_seconds, summary.total_seconds],
             },
-            names: Names::new(texts(), ids.map(String::as_str), chunks),
-            allowed: Allowed::of(input),
+            names: Names::new(texts(), ids.into_iter().flatten(), chunks),
+            allowed,
             told,
             statements,
             changes,

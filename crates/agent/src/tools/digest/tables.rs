@@ -1,18 +1,15 @@
 //! The digest of the inputs: size, layout, columns, stored partitions.
 
 use job::model::Table;
-use report::format::{Bytes, PARTITION, Ratio, list};
+use report::format::{Bytes, PARTITION, Ratio};
 use report::{Text, text};
 
 use super::Look;
 use crate::measures::Inputs;
-use crate::wording::{Lines, heading, labeled};
+use crate::wording::{self, Lines, heading, labeled};
 
-/// Least similarity of a near name: one or two letters of ten differ.
-const SIMILAR: f64 = 0.55;
-
-/// Near names that are offered.
-const NEAR: usize = 3;
+/// Names that are offered in place of an unknown one.
+const OTHERS: usize = 3;
 
 /// The known facts of the inputs, or of one; if no input has that name, the nearest names.
 pub(crate) fn metadata(look: &Look<'_>, named: Option<&str>) -> Lines {
@@ -80,32 +77,17 @@ fn stored(table: &Table) -> Option<Text> {
     })
 }
 
+/// The answer about an input that is not known, with the most similar name, else with some names.
 fn unknown(look: &Look<'_>, name: &str) -> Text {
-    let near = list(&near(look, name), look.language);
-    match near.is_empty() {
-        true => text!(
-            "没有读到名为“{name}”的输入",
-            "no input called `{name}` has been read"
-        ),
-        false => text!(
-            "没有读到名为“{name}”的输入；相近的有：{near}",
-            "no input called `{name}` has been read; near it: {near}"
-        ),
-    }
-}
-
-/// Inputs with names like this, nearest first; all if none is near.
-fn near(look: &Look<'_>, name: &str) -> Vec<String> {
-    let lower = name.to_lowercase();
-    let alike =
-        |table: &Table| strsim::normalized_damerau_levenshtein(&lower, &table.name.to_lowercase());
-    let mut tables: Vec<(f64, &Table)> = look.job.tables.iter().map(|t| (alike(t), t)).collect();
-    tables.sort_by(|a, b| b.0.total_cmp(&a.0));
-    let is_near = tables.first().is_some_and(|(alike, _)| *alike >= SIMILAR);
-    tables.retain(|(alike, _)| !is_near || *alike >= SIMILAR);
-    tables.truncate(NEAR);
-    tables
-        .into_iter()
-        .map(|(_, table)| table.name.clone())
-        .collect()
+    let tables = look.job.tables.iter().map(|table| table.name.as_str());
+    let others: Vec<&str> = match report::nearest(name, tables.clone()) {
+        Some(near) => vec![near],
+        None => tables.take(OTHERS).collect(),
+    };
+    let others = wording::named(&others, look.language);
+    text!(
+        "没有读到名为“{name}”的输入{others}",
+        "no input called `{name}` has been read{others}",
+        others = others.map(|names| text!("；已读的有：{names}", "; there are: {names}"))
+    )
 }
