@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use report::format::{Names, cut, with_unit};
+use report::format::{Names, cut, with_capital, with_unit};
 use report::{Language, Localize, text};
 
 /// `E12`, `F1`, `S3`: a letter and at most three digits.
@@ -50,35 +50,25 @@ pub(crate) fn sentence(text: &str, language: Language) -> String {
     let is_plain = first_word
         .chars()
         .all(|c| c.is_ascii_lowercase() || c == ',');
-    let mut out = match (is_plain, text.chars().next()) {
-        (true, Some(first)) => format!(
-            "{}{}",
-            first.to_ascii_uppercase(),
-            &text[first.len_utf8()..]
-        ),
-        _ => text.to_owned(),
+    let mut out = match is_plain {
+        true => with_capital(text),
+        false => text.to_owned(),
     };
     // Text of a file may be English; its stop would run into the Chinese that follows.
     if language == Language::Zh && out.ends_with('.') && !out.ends_with("..") {
         out.pop();
     }
     if !out.is_empty() && !out.ends_with(['.', '。', '!', '?', '！', '？', ':', '：']) {
-        out.push(match language {
-            Language::Zh => '。',
-            Language::En => '.',
-        });
+        out.push(language.select('。', '.'));
     }
     out
 }
 
 /// The sentence that names the experience behind a text; empty without any.
 pub(crate) fn citing(chunks: &[String], language: Language) -> String {
-    let named = names(chunks, language);
-    match language {
-        _ if chunks.is_empty() => String::new(),
-        Language::Zh => format!("相关经验：{named}。"),
-        Language::En => format!(" Experience: {named}."),
-    }
+    let named = named(chunks, language);
+    let cited = named.map(|chunks| text!("相关经验：{chunks}。", " Experience: {chunks}."));
+    cited.localize(language)
 }
 
 /// Names, keys or ids in a row.

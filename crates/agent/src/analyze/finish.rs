@@ -104,19 +104,10 @@ fn refers(answer: &Answer, id: &str) -> bool {
 fn mark_used(experiences: &mut [Experience], steps: &[Step], suggestions: &[Suggestion]) {
     for experience in experiences {
         let step = steps.iter().find(|s| s.id == experience.step);
-        let cited = step.is_some_and(|s| mentions(&s.conclusion, &experience.chunk));
+        let cited = step.is_some_and(|s| s.conclusion.to_string().contains(&experience.chunk));
         let supports = suggestions
             .iter()
             .any(|s| s.sources.contains(&experience.chunk));
         experience.used = cited || supports;
-    }
-}
-
-fn mentions(value: &serde_json::Value, chunk: &str) -> bool {
-    match value {
-        serde_json::Value::String(text) => text.contains(chunk),
-        serde_json::Value::Array(items) => items.iter().any(|item| mentions(item, chunk)),
-        serde_json::Value::Object(map) => map.values().any(|item| mentions(item, chunk)),
-        _ => false,
     }
 }

@@ -27,6 +27,7 @@ use super::serve::{self, Chosen, LOOKUPS_PER_ROUND};
 /// Allowed consecutive rounds of tool calls without news: one mistake may be corrected.
 const FRUITLESS: u32 = 2;
 
+#[derive(Default)]
 pub(super) struct Rounds {
     log: Vec<Value>,
     step: Step,
@@ -41,15 +42,12 @@ impl Rounds {
     pub(super) fn new(language: Language) -> Rounds {
         let id = StepId::Completeness;
         Rounds {
-            log: Vec::new(),
             step: Step {
                 id: id.id().to_owned(),
                 title: id.title(language).to_owned(),
                 ..Step::default()
             },
-            bounded: false,
-            judged: None,
-            elapsed: Duration::ZERO,
+            ..Rounds::default()
         }
     }
 

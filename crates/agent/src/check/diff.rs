@@ -68,10 +68,8 @@ pub(super) fn check(job: &Job, diff: &str, suggestions: &[Suggestion]) -> Result
     let diff = script.diff(&changed).text;
     let (same_result, result) = result(job, script, changed, suggestions);
     let verified = Verified {
-        parses: true,
-        columns_preserved: true,
-        hints_known: true,
         same_result,
+        ..found
     };
     Ok(Checked {
         diff: (same_result != SameResult::Different).then_some(diff),

@@ -4,18 +4,17 @@ use report::{Text, text};
 
 use super::judge::{Judge, Kind, Topic};
 use super::ledger::{Fact, Use, Value};
-use super::mention::{Clause, Phrase};
-use super::quantity::Quantity;
+use super::mention::{Claim, Clause};
 
 impl Judge<'_> {
-    pub(super) fn gain(
-        &self,
-        number: &str,
-        clause: &Clause,
-        phrase: &Phrase,
-        quantity: &Quantity,
-        topic: &Topic,
-    ) -> Result<Vec<&Fact>, (Kind, Text)> {
+    pub(super) fn gain(&self, claim: Claim<'_>, topic: &Topic) -> Result<Vec<&Fact>, (Kind, Text)> {
+        let Claim {
+            clause,
+            phrase,
+            quantity,
+            ..
+        } = claim;
+        let number = claim.number();
         let equal = self.known(number, quantity)?;
         let ids = self.gaining(clause, topic);
         let wrong = |remark| Err((Kind::Contradiction, remark));

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 /// The unit or the counted thing of a number, in base units.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) enum Unit {
     Seconds,
     Bytes,
@@ -17,6 +17,7 @@ pub(crate) enum Unit {
     Line,
     /// The number of a stage, task or executor: part of a name.
     Index,
+    #[default]
     Plain,
 }
 

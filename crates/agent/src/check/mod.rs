@@ -303,7 +303,7 @@ impl<'a> Checker<'a> {
             let mut contradicts = false;
             while let Some(mark) = marks.next_if(|mark| mark.at <= piece.end) {
                 kept.push_str(&text[at..mark.at]);
-                kept.push_str(mark.kind.mark(self.input.facts.language));
+                kept.push_str(mark_of(self.input.facts.language));
                 at = mark.at;
                 let is_unverified = mark.kind == Kind::Unverified;
                 contradicts |= !is_unverified;
@@ -435,22 +435,6 @@ fn says_something(conclusion: &Conclusion) -> bool {
         Conclusion::Advice(c) if !c.additional.is_empty() => true,
         other => prose(other).iter().any(|text| !text.trim().is_empty()),
     }
-}
-
-impl Kind {
-    /// The mark behind a claim.
-    fn mark(self, language: Language) -> &'static str {
-        match self {
-            Kind::Unverified => mark_of(language),
-            Kind::Contradiction => contradiction_mark(language),
-            Kind::Denial => language.select("〔与程序的判断矛盾〕", " [contradicts the verdict]"),
-        }
-    }
-}
-
-/// The mark behind a claim that the facts contradict.
-pub(crate) fn contradiction_mark(language: Language) -> &'static str {
-    language.select("〔与事实矛盾〕", " [contradicts the facts]")
 }
 
 /// The mark behind a claim that has no basis.

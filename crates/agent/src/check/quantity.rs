@@ -14,7 +14,7 @@ pub(crate) enum Bound {
     Above,
 }
 
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct Quantity {
     /// The number as it is written, without its unit.
     pub(crate) span: Range<usize>,
@@ -151,12 +151,11 @@ fn made(
         other: other.map(|factor| figure.value * magnitude * factor),
         half: figure.half * scale,
         unit,
-        is_percent: false,
         is_hedged,
         is_negative,
         bound,
         is_down,
-        is_code: false,
+        ..Quantity::default()
     }
 }
 
