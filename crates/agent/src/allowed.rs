@@ -27,35 +27,20 @@ impl Allowed {
     pub(crate) fn of(input: &StepInput) -> Allowed {
         let (found, outline) = (&input.facts.found, &input.facts.outline);
         let findings = found.findings.iter();
-        let open = found
-            .outcomes
-            .iter()
-            .filter(|(_, r)| *r == RuleResult::Abstained);
-        let causes = findings
-            .clone()
-            .map(|f| f.cause)
-            .chain(open.map(|(cause, _)| *cause));
-        let sources = input
-            .suggestions
-            .iter()
-            .flat_map(|s| s.sources.iter().cloned());
-        let chunks = input
-            .experiences
-            .iter()
-            .map(|p| p.chunk.clone())
-            .chain(sources);
-        let missing = found.missing.iter().map(|m| m.information.file.clone());
-        let unread = outline.unread.iter().map(|u| u.file.clone());
-        let files = unread
-            .chain(input.reading.read.iter().cloned())
-            .chain(missing);
+        let causes = findings.clone().map(|f| f.cause.code());
+        let causes = causes.chain(found.causes(RuleResult::Abstained));
+        let sources = input.suggestions.iter().flat_map(|s| &s.sources);
+        let chunks = input.experiences.iter().map(|p| &p.chunk).chain(sources);
+        let missing = found.missing.iter().map(|m| &m.information.file);
+        let unread = outline.unread.iter().map(|u| &u.file);
+        let files = unread.chain(&input.reading.read).chain(missing);
         Allowed {
             findings: findings.map(|f| f.id.clone()).collect(),
             evidence: union(Vec::new(), input.cited().map(|e| e.id.clone())),
             suggestions: input.suggestions.iter().map(|s| s.id.clone()).collect(),
-            causes: union(Vec::new(), causes.map(|cause| cause.code().to_owned())),
-            chunks: union(Vec::new(), chunks),
-            files: union(Vec::new(), files),
+            causes: union(Vec::new(), causes.map(str::to_owned)),
+            chunks: union(Vec::new(), chunks.cloned()),
+            files: union(Vec::new(), files.cloned()),
             stages: union(Vec::new(), outline.stages.iter().map(|s| s.name.clone())),
         }
     }

@@ -161,10 +161,7 @@ impl Judge<'_> {
             ..
         } = claim;
         let number = claim.number();
-        let stages = match clause.stages.is_empty() {
-            true => &topic.stages,
-            false => &clause.stages,
-        };
+        let stages = topic.stages_of(clause);
         left.retain(|v| self.is_about(self.fact(v), stages, clause));
         if left.is_empty() {
             let remark = text!(
@@ -181,10 +178,7 @@ impl Judge<'_> {
             );
             return Err((Kind::Contradiction, remark));
         }
-        let concepts = match phrase.concepts.is_empty() {
-            true => clause.concepts,
-            false => phrase.concepts,
-        };
+        let concepts = claim.concepts();
         let special = |v: &Value| {
             let value = (v.concepts, self.fact(v).concepts);
             fit_specially((phrase.concepts, clause.concepts), value)

@@ -72,10 +72,7 @@ impl Judge<'_> {
                 return Some(of_evidence);
             }
         }
-        let stages = match clause.stages.is_empty() {
-            true => &topic.stages,
-            false => &clause.stages,
-        };
+        let stages = topic.stages_of(clause);
         let findings = self.found.findings.iter();
         let named = findings.filter(|f| clause.causes.iter().any(|m| m.causes.contains(&f.cause)));
         let mut named: Vec<String> = named.map(|f| f.id.clone()).collect();

@@ -69,6 +69,16 @@ pub(super) struct Topic {
     pub(super) cited: Vec<String>,
 }
 
+impl Topic {
+    /// The stages that a clause is about.
+    pub(super) fn stages_of<'s>(&'s self, clause: &'s Clause) -> &'s BTreeSet<String> {
+        match clause.stages.is_empty() {
+            true => &self.stages,
+            false => &clause.stages,
+        }
+    }
+}
+
 /// The basis of a sentence.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Basis {

@@ -134,10 +134,7 @@ impl Ledger {
             self.values.push(Value {
                 fact,
                 quantity: quantity.clone(),
-                concepts: match phrase.concepts.is_empty() {
-                    true => clause.concepts,
-                    false => phrase.concepts,
-                },
+                concepts: claim.concepts(),
                 is_negated: phrase.mood.is_negated,
                 used_for: source.used_for.unwrap_or(said),
             });

@@ -153,6 +153,14 @@ impl<'a> Claim<'a> {
     pub(crate) fn number(self) -> &'a str {
         &self.text[self.quantity.span.clone()]
     }
+
+    /// The topics of its phrase, else of its clause.
+    pub(crate) fn concepts(self) -> Concepts {
+        match self.phrase.concepts.is_empty() {
+            true => self.clause.concepts,
+            false => self.phrase.concepts,
+        }
+    }
 }
 
 impl Clause {

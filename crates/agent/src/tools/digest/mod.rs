@@ -4,7 +4,6 @@
 //! clearer.
 
 mod code;
-mod plan;
 mod stages;
 mod tables;
 
@@ -91,7 +90,7 @@ pub(crate) fn digest(
         FileKind::SparkEvents => stages::application(look, named),
         FileKind::VertexEvents => stages::vertices(look, named),
         FileKind::VertexDef | FileKind::Algebra => stages::definitions(look, named),
-        FileKind::OptimizerPlan | FileKind::OperatorPlanMap => plan::estimates(look, named),
+        FileKind::OptimizerPlan | FileKind::OperatorPlanMap => stages::estimates(look, named),
         FileKind::Tables | FileKind::InternalStatistics => tables::metadata(look, named),
         FileKind::StreamInfo | FileKind::PartitionLastRows => tables::partitions(look, named),
         FileKind::Codegen => code::classes(look, named),
