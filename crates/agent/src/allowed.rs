@@ -1,7 +1,7 @@
 //! The ids and names that an answer may use: the enums of its schema, and the values of obvious aliases.
 
 use llm::Mask;
-use report::{Cause, RuleResult};
+use report::{Cause, RuleResult, Suggestion};
 use serde_json::Value;
 
 use crate::facts::StepInput;
@@ -27,41 +27,26 @@ impl Allowed {
     pub(crate) fn of(input: &StepInput) -> Allowed {
         let (found, outline) = (&input.facts.found, &input.facts.outline);
         let findings = found.findings.iter();
-        let open = found
-            .outcomes
-            .iter()
-            .filter(|(_, r)| *r == RuleResult::Abstained);
-        let causes = findings
-            .clone()
-            .map(|f| f.cause)
-            .chain(open.map(|(cause, _)| *cause));
-        let sources = input
-            .suggestions
-            .iter()
-            .flat_map(|s| s.sources.iter().cloned());
-        let chunks = input
-            .experiences
-            .iter()
-            .map(|p| p.chunk.clone())
-            .chain(sources);
-        let missing = found.missing.iter().map(|m| m.information.file.clone());
-        let unread = outline.unread.iter().map(|u| u.file.clone());
-        let files = unread
-            .chain(input.reading.read.iter().cloned())
-            .chain(missing);
+        let causes = findings.clone().map(|f| f.cause.code());
+        let causes = causes.chain(found.causes(RuleResult::Abstained));
+        let sources = input.suggestions.iter().flat_map(|s| &s.sources);
+        let chunks = input.experiences.iter().map(|p| &p.chunk).chain(sources);
+        let missing = found.missing.iter().map(|m| &m.information.file);
+        let unread = outline.unread.iter().map(|u| &u.file);
+        let files = unread.chain(&input.reading.read).chain(missing);
         Allowed {
             findings: findings.map(|f| f.id.clone()).collect(),
             evidence: union(Vec::new(), input.cited().map(|e| e.id.clone())),
             suggestions: input.suggestions.iter().map(|s| s.id.clone()).collect(),
-            causes: union(Vec::new(), causes.map(|cause| cause.code().to_owned())),
-            chunks: union(Vec::new(), chunks),
-            files: union(Vec::new(), files),
+            causes: union(Vec::new(), causes.map(str::to_owned)),
+            chunks: union(Vec::new(), chunks.cloned()),
+            files: union(Vec::new(), files.cloned()),
             stages: union(Vec::new(), outline.stages.iter().map(|s| s.name.clone())),
         }
     }
 
     /// The values of a property of a conclusion; `None` where any text will do.
-    fn of_property(&self, name: &str) -> Option<&[String]> {
+    pub(crate) fn of_property(&self, name: &str) -> Option<&[String]> {
         Some(match name {
             "finding" | "findings" => &self.findings,
             "evidence" => &self.evidence,
@@ -156,42 +141,39 @@ impl Allowed {
             let rest = long.strip_suffix(short);
             !short.is_empty() && rest.is_some_and(|rest| rest.ends_with('/'))
         };
-        let mut fitting = values.iter().filter(|v| ends(v, bare) || ends(bare, v));
-        let first = fitting.next()?;
-        fitting.next().is_none().then_some(first)
+        only(values.iter().filter(|v| ends(v, bare) || ends(bare, v)))
     }
 
-    pub(crate) fn evidence(&self, raw: &str) -> Option<String> {
-        Self::alias(raw, &self.evidence).cloned()
-    }
-
-    pub(crate) fn chunk(&self, raw: &str) -> Option<String> {
-        Self::alias(raw, &self.chunks).cloned()
-    }
-
-    pub(crate) fn file(&self, raw: &str) -> Option<String> {
-        Self::alias(raw, &self.files).cloned()
-    }
-
-    pub(crate) fn stage(&self, raw: &str) -> Option<String> {
-        let bare = raw.split_once('[').map_or(raw, |(name, _)| name);
-        Self::alias(bare, &self.stages).cloned()
+    /// The value of a property that a text stands for.
+    pub(crate) fn resolve(&self, property: &str, raw: &str, input: &StepInput) -> Option<String> {
+        match property {
+            "finding" | "findings" => self.finding(raw, input),
+            "suggestion" => self.suggestion(raw, input),
+            "cause" => self.cause(raw, input),
+            "stage" => {
+                let bare = raw.split_once('[').map_or(raw, |(name, _)| name);
+                Self::alias(bare, &self.stages).cloned()
+            }
+            other => Self::alias(raw, self.of_property(other)?).cloned(),
+        }
     }
 
     /// A finding by its id, or by its cause if no other has it.
-    pub(crate) fn finding(&self, raw: &str, input: &StepInput) -> Option<String> {
+    fn finding(&self, raw: &str, input: &StepInput) -> Option<String> {
         if let Some(id) = Self::alias(raw, &self.findings) {
             return Some(id.clone());
         }
         let cause = cause_in(raw)?;
         let findings = &input.facts.found.findings;
-        let mut fitting = findings.iter().filter(|f| f.cause == cause);
-        let first = fitting.next()?;
-        fitting.next().is_none().then(|| first.id.clone())
+        Some(
+            only(findings.iter().filter(|f| f.cause == cause))?
+                .id
+                .clone(),
+        )
     }
 
     /// A suggestion by its id or title, or by what it fixes if no other does.
-    pub(crate) fn suggestion(&self, raw: &str, input: &StepInput) -> Option<String> {
+    fn suggestion(&self, raw: &str, input: &StepInput) -> Option<String> {
         if let Some(id) = Self::alias(raw, &self.suggestions) {
             return Some(id.clone());
         }
@@ -204,22 +186,24 @@ impl Allowed {
             return Some(suggestion.id.clone());
         }
         let finding = self.finding(raw, input)?;
-        let mut fitting = input
-            .suggestions
-            .iter()
-            .filter(|s| s.finding.as_ref() == Some(&finding));
-        let first = fitting.next()?;
-        fitting.next().is_none().then(|| first.id.clone())
+        let fixes = |s: &&Suggestion| s.finding.as_ref() == Some(&finding);
+        Some(only(input.suggestions.iter().filter(fixes))?.id.clone())
     }
 
     /// A cause by its code, its title, or the finding that has it.
-    pub(crate) fn cause(&self, raw: &str, input: &StepInput) -> Option<String> {
+    fn cause(&self, raw: &str, input: &StepInput) -> Option<String> {
         let cause = cause_in(raw).or_else(|| {
             let id = Self::alias(raw, &self.findings)?;
             input.facts.found.finding(id).map(|f| f.cause)
         });
         cause.map(|cause| cause.code().to_owned())
     }
+}
+
+/// The item of an iterator that has no other.
+fn only<T>(mut items: impl Iterator<Item = T>) -> Option<T> {
+    let first = items.next()?;
+    items.next().is_none().then_some(first)
 }
 
 /// The cause that a text names by its code, the last part of it, or its title.

@@ -8,9 +8,9 @@ use serde_json::{Value, json};
 use crate::conclusion::{FileRequest, WantedFile};
 use crate::facts::{Facts, StepInput};
 use crate::outline::ListedFile;
-use crate::wording::{citing, labeled, names, sentence};
+use crate::wording::{citing, labeled, named, sentence};
 use report::format::{Share, figure, without_stop};
-use report::{Evidence, Finding, Language, Text, text};
+use report::{Evidence, Finding, Language, Localize, RuleResult, Text, text};
 
 /// Files that the rules would read: first for their open decisions, then for conclusions that could
 /// still change.
@@ -54,22 +54,15 @@ pub(crate) fn experience(input: &StepInput) -> Vec<String> {
 /// One round in the form of the specification: needed or not, which files, why.
 fn round(input: &StepInput, files: &[WantedFile]) -> String {
     let language = input.facts.language;
-    let mut lines = Vec::new();
-    if files.is_empty() {
-        lines.push(
-            language
-                .select("【需要文件】: 否", "[Files needed]: no")
-                .to_owned(),
-        );
-    } else {
-        lines.push(
-            language
-                .select("【需要文件】: 是", "[Files needed]: yes")
-                .to_owned(),
-        );
-        lines.push(language.select("【文件列表】:", "[Files]:").to_owned());
-        lines.extend(files.iter().map(|f| format!("- {}: {}", f.file, f.reason)));
-    }
+    let needed = match files.is_empty() {
+        true => text!("【需要文件】: 否", "[Files needed]: no"),
+        false => text!(
+            "【需要文件】: 是\n【文件列表】:",
+            "[Files needed]: yes\n[Files]:"
+        ),
+    };
+    let mut lines = vec![needed.into(language)];
+    lines.extend(files.iter().map(|f| format!("- {}: {}", f.file, f.reason)));
     let c = &input.facts.found.completeness;
     let (score, minimum) = (figure(c.score), figure(c.minimum));
     let basis = text!(
@@ -121,9 +114,8 @@ pub(crate) fn summary(
             text!(
                 "- 缺少 {file}（文件夹中没有）：{reason}补齐后可判断：{causes}。{from}",
                 "- {file} is not in the folder: {reason} Needed to check for {causes}.{from}",
-                from = m.from.as_ref().map_or_else(Text::default, |from| {
-                    text!("可从这里取得：{from}。", " Get it from: {from}.")
-                }),
+                from = (m.from.as_ref())
+                    .map(|from| text!("可从这里取得：{from}。", " Get it from: {from}."))
             )
         };
         lines.push(line.into(language));
@@ -133,45 +125,39 @@ pub(crate) fn summary(
 
 fn round_line(round: &Value, language: Language) -> Option<String> {
     let files = round["files"].as_array()?.iter();
-    let named: Vec<String> = files.filter_map(|file| chosen(file, language)).collect();
-    let (number, files) = (&round["round"], named.join(language.select("、", ", ")));
-    let found = codes(
-        round["key_findings"].as_array()?,
-        language.select("；", "; "),
-    );
-    let found = match found.is_empty() {
-        true => Text::default(),
-        false => text!("得到：{found}。", " It gave: {found}."),
-    };
+    let files: Vec<String> = files.filter_map(|file| chosen(file, language)).collect();
+    let (number, files) = (&round["round"], named(&files, language)?);
+    let found = key_findings_of(round, language).map(|f| text!("得到：{f}。", " It gave: {f}."));
     let line = text!(
         "第 {number} 轮读取：{files}。{found}",
         "Round {number} read {files}.{found}",
         found = found
     );
-    (!named.is_empty()).then(|| line.into(language))
+    Some(line.into(language))
 }
 
-fn codes(values: &[Value], separator: &str) -> String {
-    let values = values.iter().filter_map(Value::as_str).map(without_stop);
-    values.collect::<Vec<_>>().join(separator)
+/// The key findings of a round in a row; `None` without any.
+pub(crate) fn key_findings_of(round: &Value, language: Language) -> Option<String> {
+    let found = round["key_findings"].as_array()?.iter();
+    let found = found.filter_map(Value::as_str).map(without_stop);
+    let found = found.collect::<Vec<_>>().join(language.select("；", "; "));
+    Some(found).filter(|found| !found.is_empty())
 }
 
 /// A file that was read, with what it was chosen by.
 fn chosen(file: &Value, language: Language) -> Option<String> {
     let name = file["file"].as_str()?;
-    let mut by: Vec<String> = Vec::new();
-    if let Some(relevance) = file["relevance"].as_f64() {
-        let relevance = figure((relevance * 100.0).round() / 100.0);
-        by.push(text!("相关度 {relevance}", "relevance {relevance}").into(language));
-    }
-    if let Some(parser) = file["parser"].as_str() {
-        by.push(text!("解析器 {parser}", "parser {parser}").into(language));
-    }
-    let by = by.join(language.select("，", ", "));
-    Some(match by.is_empty() {
-        true => name.to_owned(),
-        false => text!("{name}（{by}）", "{name} ({by})").into(language),
-    })
+    let relevance = file["relevance"].as_f64();
+    let relevance = relevance.map(|r| figure((r * 100.0).round() / 100.0));
+    let parser = file["parser"].as_str();
+    let by = [
+        relevance.map(|relevance| text!("相关度 {relevance}", "relevance {relevance}")),
+        parser.map(|parser| text!("解析器 {parser}", "parser {parser}")),
+    ];
+    let by: Vec<Text> = by.into_iter().flatten().collect();
+    let all = Text::joined(&by, ["，", ", "]);
+    let by = (!by.is_empty()).then(|| text!("（{all}）", " ({all})", all = all));
+    Some(name.to_owned() + &by.localize(language))
 }
 
 /// Facts of a round that are named; the evidence list has them all.
@@ -185,13 +171,10 @@ pub(crate) fn key_findings(before: &Facts, now: &Facts, files: &[&str]) -> Vec<S
     let mut changes: Vec<String> = new
         .map(|f| labeled(f.cause.code(), &f.summary, now.language))
         .collect();
-    let ruled_out = found
-        .ruled_out
-        .iter()
-        .filter(|code| !then.ruled_out.contains(code));
-    let ruled_out: Vec<&str> = ruled_out.map(String::as_str).collect();
-    if !ruled_out.is_empty() {
-        let causes = names(&ruled_out, now.language);
+    let then_cleared: Vec<&str> = then.causes(RuleResult::Cleared).collect();
+    let mut ruled_out: Vec<&str> = found.causes(RuleResult::Cleared).collect();
+    ruled_out.retain(|code| !then_cleared.contains(code));
+    if let Some(causes) = named(&ruled_out, now.language) {
         changes.push(text!("排除 {causes}", "rules out {causes}").into(now.language));
     }
     let is_known = |e: &Evidence| then.evidence.iter().any(|known| known.text == e.text);

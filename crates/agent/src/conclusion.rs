@@ -27,8 +27,11 @@ macro_rules! conclusions {
             }
 
             /// Reads the conclusion of a step.
-            pub fn from_value(step: StepId, value: Value) -> Result<Conclusion, serde_json::Error> {
-                Ok(match step { $(StepId::$step => Conclusion::$step(serde_json::from_value(value)?),)* })
+            ///
+            /// # Errors
+            /// The first field that does not follow the schema.
+            pub fn from_value(step: StepId, value: Value) -> Result<Conclusion, serde_path_to_error::Error<serde_json::Error>> {
+                Ok(match step { $(StepId::$step => Conclusion::$step(serde_path_to_error::deserialize(value)?),)* })
             }
         }
     };
@@ -91,16 +94,12 @@ pub struct Module {
     /// Rowset, statement, operator or class by its name in the job.
     pub name: String,
     /// First script line; null if not located.
-    #[serde(default)]
     pub first_line: Option<u32>,
     /// Last script line; null if not located.
-    #[serde(default)]
     pub last_line: Option<u32>,
     /// Stage that runs it; null if not known.
-    #[serde(default)]
     pub stage: Option<String>,
     /// Id of the finding that it belongs to; null for none.
-    #[serde(default)]
     pub finding: Option<String>,
     /// Why it matters, in the report's language.
     pub role: String,
@@ -122,12 +121,10 @@ pub struct CauseAnalysis {
     /// Code of the cause.
     pub cause: String,
     /// Id of the finding; null if no rule found it.
-    #[serde(default)]
     pub finding: Option<String>,
     /// How it arises in this job, in the report's language.
     pub explanation: String,
     /// Counter-evidence, found or possible, in the report's language; null for none.
-    #[serde(default)]
     pub against: Option<String>,
     /// Ids of evidence.
     #[serde(default)]
@@ -164,7 +161,7 @@ pub struct WantedFile {
     /// Name as listed.
     pub file: String,
     /// Which part: a stage, operator, table or class by name; lines of its text such as `120-180`; `raw` for the text from its beginning; null for a digest of all.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub part: Option<String>,
     /// What it would decide, in the report's language.
     pub reason: String,
@@ -247,14 +244,12 @@ pub struct Recommendation {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Proposal {
     /// Id of the finding that it would fix; null for none.
-    #[serde(default)]
     pub finding: Option<String>,
     /// What to do, in one line.
     pub title: String,
     /// How to do it.
     pub steps: Vec<String>,
     /// Unified diff of the script; null where it is no change of the script.
-    #[serde(default)]
     pub diff: Option<String>,
     /// Advantages.
     #[serde(default)]
@@ -288,7 +283,6 @@ pub struct Hypothesis {
     /// How to check it.
     pub check: String,
     /// File that decides it; null if none does.
-    #[serde(default)]
     pub file: Option<String>,
     /// What the check said.
     pub result: HypothesisResult,
@@ -309,10 +303,71 @@ pub enum HypothesisResult {
     Open,
 }
 
+/// A field that refers to parts of the input.
+pub(crate) enum Reference<'c> {
+    Name(&'c mut String),
+    Maybe(&'c mut Option<String>),
+    Several(&'c mut Vec<String>),
+}
+
 impl Conclusion {
     /// The conclusion as reports and memory hold it.
     pub fn to_value(&self) -> Value {
         serde_json::to_value(self).unwrap_or(Value::Null)
+    }
+
+    /// The fields that refer to parts of the input, each with its place in the schema.
+    pub(crate) fn references(&mut self) -> Vec<(&'static str, Reference<'_>)> {
+        use Reference::{Maybe, Name, Several};
+        let mut all = Vec::new();
+        match self {
+            Conclusion::Classify(c) => all.extend([
+                ("/findings", Several(&mut c.findings)),
+                ("/evidence", Several(&mut c.evidence)),
+                ("/experiences", Several(&mut c.experiences)),
+            ]),
+            Conclusion::KeyCode(c) => {
+                for module in &mut c.modules {
+                    all.push(("/modules/finding", Maybe(&mut module.finding)));
+                    all.push(("/modules/stage", Maybe(&mut module.stage)));
+                }
+                all.push(("/experiences", Several(&mut c.experiences)));
+            }
+            Conclusion::Experience(c) => {
+                for cause in &mut c.causes {
+                    all.push(("/causes/cause", Name(&mut cause.cause)));
+                    all.push(("/causes/finding", Maybe(&mut cause.finding)));
+                    all.push(("/causes/evidence", Several(&mut cause.evidence)));
+                    all.push(("/causes/experiences", Several(&mut cause.experiences)));
+                }
+            }
+            Conclusion::Completeness(c) => {
+                let files = c.files.iter_mut().map(|wanted| &mut wanted.file);
+                all.extend(files.map(|file| ("/files/file", Name(file))));
+                all.push(("/experiences", Several(&mut c.experiences)));
+            }
+            Conclusion::Advice(c) => {
+                for r in &mut c.recommendations {
+                    all.push(("/recommendations/suggestion", Name(&mut r.suggestion)));
+                    all.push(("/recommendations/evidence", Several(&mut r.evidence)));
+                    all.push(("/recommendations/experiences", Several(&mut r.experiences)));
+                }
+                for p in &mut c.additional {
+                    all.push(("/additional/finding", Maybe(&mut p.finding)));
+                    all.push(("/additional/evidence", Several(&mut p.evidence)));
+                    all.push(("/additional/experiences", Several(&mut p.experiences)));
+                }
+                all.push(("/answer/evidence", Several(&mut c.answer.evidence)));
+            }
+            Conclusion::Hypotheses(c) => {
+                for h in &mut c.hypotheses {
+                    all.push(("/hypotheses/evidence", Several(&mut h.evidence)));
+                    all.push(("/hypotheses/file", Maybe(&mut h.file)));
+                }
+            }
+            Conclusion::Answer(c) => all.push(("/evidence", Several(&mut c.evidence))),
+        }
+        all
     }
 
     /// Whether it names what the program's conclusion names: the class, a finding, the first cause or a suggestion. Texts don't count.

@@ -150,6 +150,12 @@ impl Found {
         self.evidence.iter().find(|e| e.id == id)
     }
 
+    /// Codes of the causes that some rule ended with this result for.
+    pub(crate) fn causes(&self, result: RuleResult) -> impl Iterator<Item = &'static str> {
+        let outcomes = self.outcomes.iter().filter(move |(_, r)| *r == result);
+        outcomes.map(|(cause, _)| cause.code())
+    }
+
     /// How the rules about a cause ended; `None` where no rules are known.
     pub(crate) fn outcome(&self, cause: Cause) -> Option<RuleResult> {
         let known = self.outcomes.iter().filter(|(c, _)| *c == cause);

@@ -6,10 +6,10 @@ use std::collections::BTreeMap;
 use diagnosis::{InputReader, input_readers};
 use job::Job;
 use job::model::{Edge, Table};
-use report::format::{Bytes, ROW, list};
+use report::format::{ROW, list};
 use report::{Finding, Language, Localize, Text, text};
 
-use crate::wording::{self, names};
+use crate::wording::{self, named};
 
 /// Branches described of a stage: a join has two.
 const BRANCHES: usize = 2;
@@ -88,19 +88,10 @@ impl<'a> Flow<'a> {
             }
         }
         let sized = |table: &&Table| {
-            let rows = table
-                .rows
-                .map(|n| ROW.count(n as f64).localize(self.language));
-            let bytes = table.bytes.map(|n| Bytes(n as f64).localize(self.language));
-            let sizes: Vec<String> = rows.into_iter().chain(bytes).collect();
-            let name = &table.name;
-            match sizes.is_empty() {
-                true => name.clone(),
-                false => {
-                    let sizes = sizes.join(self.language.select("、", ", "));
-                    text!("{name}（{sizes}）", "{name} ({sizes})").into(self.language)
-                }
-            }
+            let [rows, bytes] = [table.rows, table.bytes].map(|n| n.map(|n| n as f64));
+            let sizes = wording::amounts(&[(rows, "rows"), (bytes, "bytes")], self.language);
+            let sizes = sizes.map(|sizes| text!("（{sizes}）", " ({sizes})"));
+            table.name.clone() + &sizes.localize(self.language)
         };
         tables.iter().take(BRANCHES).map(sized).collect()
     }
@@ -132,18 +123,13 @@ impl<'a> Flow<'a> {
         let sources = self.sources(path[0]);
         let stages: Vec<&str> = path.iter().map(|at| self.name(*at)).collect();
         let stages = stages.join(" → ");
-        let origin = match sources.is_empty() {
-            true => text!("{stages}", "{stages}"),
-            false => {
-                let sources = list(&sources, self.language);
-                text!("{sources} → {stages}", "{sources} → {stages}")
-            }
-        };
+        let sources = Some(list(&sources, self.language)).filter(|s| !s.is_empty());
+        let sources = sources.map(|sources| format!("{sources} → "));
         let (exchange, to) = (self.exchange(edge), self.name(edge.to));
         text!(
-            "{origin}：{exchange}进入 {to}。",
-            "{origin}: {exchange} enter {to}.",
-            origin = origin,
+            "{sources}{stages}：{exchange}进入 {to}。",
+            "{sources}{stages}: {exchange} enter {to}.",
+            sources = sources,
             exchange = exchange
         )
     }
@@ -167,16 +153,13 @@ impl<'a> Flow<'a> {
             None => text!("数据", "rows"),
         };
         let kind = edge.exchange.code();
-        match names(&edge.keys, self.language) {
-            none if none.is_empty() => {
-                text!("{rows}经 {kind} 交换", "{rows} ({kind})", rows = rows)
-            }
-            keys => text!(
-                "{rows}按 {keys} 经 {kind} 交换",
-                "{rows} ({kind} on {keys})",
-                rows = rows
-            ),
-        }
+        let keys = named(&edge.keys, self.language).map(|keys| text!("按 {keys} ", " on {keys}"));
+        text!(
+            "{rows}{keys}经 {kind} 交换",
+            "{rows} ({kind}{keys})",
+            rows = rows,
+            keys = keys
+        )
     }
 
     /// The operators of a stage that work by a key.

@@ -34,12 +34,6 @@ pub struct Found {
     pub time: Measures,
     /// Causes that the facts rule out, if they could have been.
     pub cleared: Vec<Cleared>,
-    /// Codes of all causes that the facts rule out.
-    #[serde(skip)]
-    pub ruled_out: Vec<String>,
-    /// Codes of the causes with undecided rules.
-    #[serde(skip)]
-    pub undecided: Vec<String>,
     /// How each rule ended.
     #[serde(skip)]
     pub outcomes: Vec<(Cause, RuleResult)>,
@@ -82,12 +76,6 @@ impl Found {
     ) -> Found {
         let threshold = settings.get(&diagnosis::MIN_RELEVANCE);
         let (suggestions, topics) = by_feedback(diagnosis, prior);
-        let rules = diagnosis.rules.iter();
-        let with = |outcome| {
-            let codes = rules.clone().filter(move |rule| rule.outcome == outcome);
-            codes.map(|rule| rule.cause.code().to_owned()).collect()
-        };
-        let (ruled_out, undecided) = (with(RuleResult::Cleared), with(RuleResult::Abstained));
         Found {
             verdict: diagnosis.verdict,
             problem_type: diagnosis.problem_type(),
@@ -95,8 +83,6 @@ impl Found {
             time: Measures::default(),
             evidence: diagnosis.evidence_of_findings().to_vec(),
             cleared: cleared(&diagnosis.rules, job.info.state),
-            ruled_out,
-            undecided,
             outcomes: outcomes(&diagnosis.rules),
             missing: diagnosis.missing.clone(),
             helpful: helpful(job, catalogue, unread),

@@ -34,14 +34,13 @@ mod request;
 pub mod saved;
 mod schema;
 mod script;
-mod settings;
 pub mod step;
 pub mod terms;
 mod tools;
 
 pub mod wording;
 
-pub use analyze::{Advised, Analysis, Replied, advise, analyze, reply};
+pub use analyze::{Analysis, Concluded, advise, analyze, reply};
 pub use check::{Checker, apply_diff};
 pub use experience::{ChunkPrior, ExperienceSource};
 pub use found::KindPrior;
@@ -49,6 +48,6 @@ pub use private::mask_of;
 pub use progress::{Event, Observer, Silent};
 pub use prompts::{PromptError, Prompts, fence};
 pub use reasoner::{Reasoner, ReasonerError};
-pub use request::{AnalyzeError, Depth, Limits, Request, Services};
+pub use request::{AnalyzeError, Depth, Request, Services};
 pub use step::StepId;
 pub use wording::cites;

@@ -1,12 +1,13 @@
 //! Measurements of stages, inputs and the time of a job, in lines that a model can quote. Quantities missing from the files are
 //! left out.
 
+use std::cmp::{Ordering, Reverse};
 use std::collections::{BTreeSet, HashMap, HashSet};
 
 use diagnosis::{InputReader, input_readers, notable_values};
 use job::Job;
 use job::model::{ColumnStatistics, Edge, Stage, Table};
-use report::format::{Bytes, DISTINCT_VALUE, FILE, Noun, PARTITION, ROW, Seconds, Share, list};
+use report::format::{DISTINCT_VALUE, Noun, PARTITION, ROW, Seconds, Share, list};
 use report::measure::{Better, Measure, Sheet, Unit, Values, book};
 use report::{
     Evidence, JobEngine, JobState, JobSummary, Language, Localize, Segment, Text, TimeAccount,
@@ -15,7 +16,7 @@ use report::{
 use serde::Serialize;
 
 use crate::merge::union;
-use crate::wording::names;
+use crate::wording::{self, Lines, named};
 
 /// Stages that are described: at some 250 tokens each they fill the share of a context of 200,000.
 pub(crate) const STAGES: usize = 120;
@@ -44,9 +45,9 @@ pub struct Measures {
     pub lines: Vec<String>,
 }
 
-impl Measures {
-    pub(crate) fn say(&mut self, text: Text, language: Language) {
-        self.lines.push(text.into(language));
+impl From<Lines> for Measures {
+    fn from(Lines { lines, .. }: Lines) -> Measures {
+        Measures { lines }
     }
 }
 
@@ -72,14 +73,14 @@ pub(crate) fn time(
     language: Language,
 ) -> Measures {
     let account = account.filter(|_| job.state != JobState::Failed);
-    let mut measures = account.map_or_else(Measures::default, |a| by_stage(a, language));
-    for line in &mut measures.lines {
-        *line = engine_words(std::mem::take(line), job.engine, language);
-    }
-    measures
+    let lines = account.map(|account| by_stage(account, language));
+    let lines = lines.into_iter().flatten();
+    let lines = lines.map(|line| engine_words(line, job.engine, language));
+    let lines = lines.collect();
+    Measures { lines }
 }
 
-fn by_stage(account: &TimeAccount, language: Language) -> Measures {
+fn by_stage(account: &TimeAccount, language: Language) -> Vec<String> {
     let total = account.total_seconds();
     let sums = account.sums(|s| (s.time_use(), &s.stage));
     let rows = sums
@@ -92,33 +93,28 @@ fn by_stage(account: &TimeAccount, language: Language) -> Measures {
         let segments = small.into_iter().flat_map(|(row, _)| row).collect();
         rows.push((segments, seconds));
     }
-    let mut measures = Measures::default();
-    for (row, seconds) in rows {
+    let line = |(row, seconds): (Vec<&Segment>, f64)| {
         let kinds = union(Vec::new(), row.iter().map(|s| s.time_use()));
         let kinds = kinds.iter().map(|k| k.title_in(None).localize(language));
         let kinds: Vec<String> = kinds.collect();
         let is_of_one = row.iter().all(|s| s.stage == row[0].stage);
-        let stage = match row[0].stage.as_deref().filter(|_| is_of_one) {
-            Some(stage) => text!("，阶段 {stage}", ", {stage}"),
-            None => Text::default(),
-        };
-        let finding = claims(&row, seconds);
-        let line = text!(
+        let stage = row[0].stage.as_deref().filter(|_| is_of_one);
+        text!(
             "{kinds}{stage}：{time}，占 {share}{finding}",
             "{kinds}{stage}: {time}, {share}{finding}",
             kinds = list(&kinds, language),
-            stage = stage,
+            stage = stage.map(|stage| text!("，阶段 {stage}", ", {stage}")),
             time = Seconds(seconds),
             share = Share(seconds / total),
-            finding = finding
-        );
-        measures.say(line, language);
-    }
-    measures
+            finding = claims(&row, seconds)
+        )
+        .into(language)
+    };
+    rows.into_iter().map(line).collect()
 }
 
 /// The findings that claim time of a row, in parentheses, each with its seconds unless it claims the whole row.
-fn claims(row: &[&Segment], seconds: f64) -> Text {
+fn claims(row: &[&Segment], seconds: f64) -> Option<Text> {
     let mut claimed: Vec<(&str, f64)> = Vec::new();
     for segment in row {
         let Some(id) = segment.finding.as_deref() else {
@@ -135,10 +131,7 @@ fn claims(row: &[&Segment], seconds: f64) -> Text {
     };
     let claims: Vec<Text> = claimed.iter().map(claim).collect();
     let joined = Text::joined(&claims, ["，", ", "]);
-    match claims.is_empty() {
-        true => Text::default(),
-        false => text!("（{claims}）", " ({claims})", claims = joined),
-    }
+    (!claims.is_empty()).then(|| text!("（{claims}）", " ({claims})", claims = joined))
 }
 
 /// The stages in the order of relevance: named by the findings, then on the critical path, then the longest.
@@ -158,14 +151,11 @@ pub(crate) fn ranked(
         let name = stage.name.as_str();
         let ran = stage.runs.as_ref().map_or(0.0, |runs| runs.run_ms.total);
         let path_s = on_path.get(name).copied().unwrap_or(0.0);
-        (found.contains(name), path_s, ran, index)
+        (found.contains(name), path_s, ran, Reverse(index))
     };
     let mut stages: Vec<_> = job.stages.iter().enumerate().map(weight).collect();
-    stages.sort_by(|a, b| {
-        let by_time = || b.1.total_cmp(&a.1).then_with(|| b.2.total_cmp(&a.2));
-        b.0.cmp(&a.0).then_with(by_time).then_with(|| a.3.cmp(&b.3))
-    });
-    stages.into_iter().map(|s| s.3).collect()
+    stages.sort_by(|a, b| b.partial_cmp(a).unwrap_or(Ordering::Equal));
+    stages.into_iter().map(|s| s.3.0).collect()
 }
 
 /// Seconds of the critical path that a stage takes.
@@ -242,13 +232,13 @@ impl Shown {
     }
 }
 
-/// The known values of some measures, under their titles; a trouble that is absent is left out.
+/// The known values of some measures, under their titles; a trouble that is absent is left out. `None` without any.
 pub(crate) fn said<'m>(
     measures: impl IntoIterator<Item = &'m Measure>,
     values: &Values,
     vertex: Noun,
     language: Language,
-) -> String {
+) -> Option<String> {
     let parts = measures.into_iter().filter_map(|measure| {
         let number = values.get(measure)?;
         let is_absent =
@@ -257,7 +247,7 @@ pub(crate) fn said<'m>(
         (!is_absent).then_some(part)
     });
     let parts: Vec<String> = parts.collect();
-    parts.join(language.select("，", ", "))
+    (!parts.is_empty()).then(|| parts.join(language.select("，", ", ")))
 }
 
 /// The measurements and the sources of a stage; if `whole`, including the unremarkable ones.
@@ -268,91 +258,74 @@ pub(crate) fn stage(
     account: Option<&TimeAccount>,
     whole: bool,
     language: Language,
-) -> Measures {
+) -> Lines {
     let stage = &job.stages[index];
-    let mut measures = Measures::default();
+    let mut measures = Lines::new(language);
     let has_run = !job.never_ran(index);
     if !has_run {
-        measures.say(
-            text!("没有运行，只有计划", "did not run: only its plan is known"),
-            language,
-        );
+        measures.say(text!(
+            "没有运行，只有计划",
+            "did not run: only its plan is known"
+        ));
     }
     let vertex = JobEngine::vertex(job.engine());
     let values = &sheet.stages[index].values;
     for line in LINES {
         let shown = line.iter().filter(|s| whole || s.is_notable(values));
         let line = said(shown.map(|s| s.0), values, vertex, language);
-        measures.lines.extend(Some(line).filter(|l| !l.is_empty()));
+        measures.lines.extend(line);
     }
-    let path = on_path(account, &stage.name);
-    begin_and_end(&mut measures, job, stage, path, language);
+    let times = begin_and_end(job, stage, on_path(account, &stage.name));
+    times.into_iter().for_each(|times| measures.say(times));
     for edge in job.edges_into(index) {
-        exchange(&mut measures, job, edge, has_run, language);
+        measures.say(exchange(job, edge, has_run, language));
     }
     measures
 }
 
 /// When a stage began and ended, in time since the job was submitted, and its seconds on the critical path.
-fn begin_and_end(measures: &mut Measures, job: &Job, stage: &Stage, path: f64, language: Language) {
-    let path = match path > 0.0 {
-        true => text!(
+fn begin_and_end(job: &Job, stage: &Stage, path: f64) -> Option<Text> {
+    let path = (path > 0.0).then(|| {
+        text!(
             "，在关键路径上占 {path}",
             ", takes {path} of the critical path",
             path = Seconds(path)
-        ),
-        false => Text::default(),
-    };
+        )
+    });
     let runs = stage.runs.iter().flat_map(|runs| &runs.runs);
-    let from = runs.clone().map(|run| run.created_ms).min();
-    let to = runs.map(|run| run.ended_ms).max();
-    let begin = job.info.submitted_ms.or(job.info.started_ms);
-    if let (Some(begin), Some(from), Some(to)) = (begin, from, to) {
-        let [from, to] = [from, to].map(|ms| ms.saturating_sub(begin) as f64 / 1e3);
-        let text = text!(
-            "第 {from}开始，第 {to}结束{path}",
-            "starts at {from} and ends at {to}{path}",
-            from = Seconds(from),
-            to = Seconds(to),
-            path = path
-        );
-        measures.say(text, language);
-    }
+    let from = runs.clone().map(|run| run.created_ms).min()?;
+    let to = runs.map(|run| run.ended_ms).max()?;
+    let begin = job.info.submitted_ms.or(job.info.started_ms)?;
+    let [from, to] = [from, to].map(|ms| Seconds(ms.saturating_sub(begin) as f64 / 1e3));
+    Some(text!(
+        "第 {from}开始，第 {to}结束{path}",
+        "starts at {from} and ends at {to}{path}",
+        from = from,
+        to = to,
+        path = path
+    ))
 }
 
 /// The data that a stage reads over a channel; if the stage never ran, the data written for it.
-fn exchange(measures: &mut Measures, job: &Job, edge: &Edge, is_read: bool, language: Language) {
-    let Some(from) = job.stages.get(edge.from) else {
-        return;
-    };
-    let keys = match names(&edge.keys, language) {
-        keys if keys.is_empty() => Text::default(),
-        keys => text!("，键 {keys}", " on {keys}"),
-    };
-    let (rows, bytes) = (
-        edge.rows_read.or(edge.rows_written),
-        edge.bytes_read.or(edge.bytes_written),
-    );
-    let partitions = edge.partitions.map(f64::from);
+fn exchange(job: &Job, edge: &Edge, is_read: bool, language: Language) -> Text {
+    let keys = named(&edge.keys, language).map(|keys| text!("，键 {keys}", " on {keys}"));
     let amounts = [
-        partitions.map(|n| PARTITION.count(n).localize(language)),
-        rows.map(|n| ROW.count(n).localize(language)),
-        bytes.map(|n| Bytes(n).localize(language)),
+        (edge.partitions.map(f64::from), "partitions"),
+        (edge.rows_read.or(edge.rows_written), "rows"),
+        (edge.bytes_read.or(edge.bytes_written), "bytes"),
     ];
-    let amounts: Vec<String> = amounts.into_iter().flatten().collect();
-    let amounts = match amounts.join(language.select("、", ", ")) {
-        none if none.is_empty() => Text::default(),
-        some if is_read => text!("：{some}", ": {some}"),
-        some => text!("：已写出 {some}，未读取", ": {some}, written but not read"),
-    };
-    let (name, kind) = (&from.name, edge.exchange.code());
-    let text = text!(
-        "来自 {name}（{kind}{keys}）{amounts}",
-        "from {name} ({kind}{keys}){amounts}",
+    let amounts = wording::amounts(&amounts, language).map(|some| match is_read {
+        true => text!("：{some}", ": {some}"),
+        false => text!("：已写出 {some}，未读取", ": {some}, written but not read"),
+    });
+    let from = job.stages.get(edge.from).map_or("?", |from| &from.name);
+    let kind = edge.exchange.code();
+    text!(
+        "来自 {from}（{kind}{keys}）{amounts}",
+        "from {from} ({kind}{keys}){amounts}",
         keys = keys,
         amounts = amounts
-    );
-    measures.say(text, language);
+    )
 }
 
 /// The inputs of the job: those that the findings name, then the largest.
@@ -360,11 +333,11 @@ pub(crate) fn tables(job: &Job, findings: &[report::Finding], language: Language
     let inputs = Inputs::of(job);
     let is_named = |table: &Table| findings.iter().any(|f| f.summary.contains(&table.name));
     let mut tables: Vec<&Table> = job.tables.iter().collect();
-    tables.sort_by_key(|table| std::cmp::Reverse((is_named(table), table.bytes)));
+    tables.sort_by_key(|table| Reverse((is_named(table), table.bytes)));
     let row = |(rank, table): (usize, &&Table)| TableRow {
         name: table.name.clone(),
         rank,
-        measures: inputs.measured(table, false, language),
+        measures: inputs.measured(table, false, language).into(),
         evidence: Vec::new(),
     };
     tables.iter().enumerate().map(row).collect()
@@ -390,56 +363,40 @@ impl<'a> Inputs<'a> {
     }
 
     /// Size and layout of an input, the values of its keys, and the names of some other columns; `whole`, the values of all columns.
-    pub(crate) fn measured(&self, table: &Table, whole: bool, language: Language) -> Measures {
-        let mut measures = Measures::default();
-        let sizes = [
-            table.rows.map(|n| ROW.count(n as f64).localize(language)),
-            table.bytes.map(|n| Bytes(n as f64).localize(language)),
-            table
-                .file_count
-                .map(|n| FILE.count(n as f64).localize(language)),
-        ];
-        let sizes: Vec<String> = sizes.into_iter().flatten().collect();
-        if !sizes.is_empty() {
-            measures.lines.push(sizes.join(language.select("、", ", ")));
-        }
-        let by = self.readers_of(table);
-        if !by.is_empty() {
-            let by = names(&by, language);
-            measures.say(text!("由 {by} 读取", "read by {by}"), language);
+    pub(crate) fn measured(&self, table: &Table, whole: bool, language: Language) -> Lines {
+        let mut measures = Lines::new(language);
+        measures.lines.extend(sizes(table, language));
+        if let Some(by) = named(&self.readers_of(table), language) {
+            measures.say(text!("由 {by} 读取", "read by {by}"));
         }
         if let Some(layout) = &table.clustering {
-            let (kind, keys) = (&layout.kind, names(&layout.keys, language));
-            let sorted = match names(&layout.sorted_by, language) {
-                none if none.is_empty() => Text::default(),
-                by => text!("，按 {by} 排序", ", sorted by {by}"),
+            let kind = &layout.kind;
+            let sorted = named(&layout.sorted_by, language);
+            let partitions = layout.partitions.map(|n| PARTITION.count(f64::from(n)));
+            let stored = match named(&layout.keys, language) {
+                None => text!("存储时未按键分区", "stored without a key"),
+                Some(keys) => text!("按 {keys} 存储（{kind}）", "stored by {keys} ({kind})"),
             };
-            let partitions = match layout.partitions {
-                Some(n) => text!("，{n}", ", {n}", n = PARTITION.count(f64::from(n))),
-                None => Text::default(),
-            };
-            let stored = match keys.is_empty() {
-                true => text!("存储时未按键分区", "stored without a key"),
-                false => text!("按 {keys} 存储（{kind}）", "stored by {keys} ({kind})"),
-            };
-            let layout = Text::joined(&[stored, sorted, partitions], ["", ""]);
-            measures.say(layout, language);
+            measures.say(text!(
+                "{stored}{sorted}{partitions}",
+                "{stored}{sorted}{partitions}",
+                stored = stored,
+                sorted = sorted.map(|by| text!("，按 {by} 排序", ", sorted by {by}")),
+                partitions = partitions.map(|n| text!("，{n}", ", {n}", n = n))
+            ));
         }
         let is_known = |c: &&ColumnStatistics| c.distinct.is_some() || !c.top_values.is_empty();
         let is_key = |c: &&ColumnStatistics| whole || self.keys.contains(c.name.as_str());
         let known = table.columns.iter().filter(is_known);
         let (keys, others): (Vec<_>, Vec<_>) = known.partition(is_key);
         for column in keys {
-            of_column(&mut measures, self.job, (table, column), language);
+            measures.say(of_column(self.job, (table, column), language));
         }
         let others = others.into_iter().take(COLUMNS);
         let others: Vec<String> = others.map(|c| distinct(c).localize(language)).collect();
         if !others.is_empty() {
             let others = list(&others, language);
-            measures.say(
-                text!("其他列：{others}", "other columns: {others}"),
-                language,
-            );
+            measures.say(text!("其他列：{others}", "other columns: {others}"));
         }
         measures
     }
@@ -455,21 +412,25 @@ impl<'a> Inputs<'a> {
     }
 }
 
-/// A column with the number of its distinct values.
-fn distinct(column: &ColumnStatistics) -> Text {
-    let name = &column.name;
-    match column.distinct.map(|n| n as f64) {
-        Some(n) => text!("{name}（{n}）", "{name} ({n})", n = DISTINCT_VALUE.count(n)),
-        None => text!("{name}", "{name}"),
-    }
+/// Rows, bytes and files of an input; `None` if no size is known.
+pub(crate) fn sizes(table: &Table, language: Language) -> Option<String> {
+    let sizes = [
+        (table.rows, "rows"),
+        (table.bytes, "bytes"),
+        (table.file_count, "files"),
+    ];
+    let sizes = sizes.map(|(n, unit)| (n.map(|n| n as f64), unit));
+    wording::amounts(&sizes, language)
 }
 
-fn of_column(
-    measures: &mut Measures,
-    job: &Job,
-    (table, column): (&Table, &ColumnStatistics),
-    language: Language,
-) {
+/// A column with the number of its distinct values.
+fn distinct(column: &ColumnStatistics) -> Text {
+    let n = column.distinct.map(|n| DISTINCT_VALUE.count(n as f64));
+    let (name, n) = (&column.name, n.map(|n| text!("（{n}）", " ({n})", n = n)));
+    text!("{name}{n}", "{name}{n}", n = n)
+}
+
+fn of_column(job: &Job, (table, column): (&Table, &ColumnStatistics), language: Language) -> Text {
     let mut parts: Vec<String> = Vec::new();
     if let Some(distinct) = column.distinct.map(|n| n as f64) {
         parts.push(DISTINCT_VALUE.count(distinct).localize(language));
@@ -479,19 +440,19 @@ fn of_column(
         parts.push(text.into(language));
     }
     for top in notable_values(job, table, column).take(VALUES) {
-        let n = top.rows as f64;
-        let share = match table.rows.filter(|rows| *rows > 0) {
-            Some(rows) => {
-                text!("，{share}", ", {share}", share = Share(n / rows as f64))
-            }
-            None => Text::default(),
-        };
-        let (value, n) = (&top.value, ROW.count(n));
-        let text = text!("`{value}` 有 {n}", "`{value}` in {n}", n = n);
-        parts.push(Text::joined(&[text, share], ["", ""]).into(language));
+        let (value, n) = (&top.value, top.rows as f64);
+        let rows = table.rows.filter(|rows| *rows > 0);
+        let share = rows.map(|rows| Share(n / rows as f64));
+        let text = text!(
+            "`{value}` 有 {n}{share}",
+            "`{value}` in {n}{share}",
+            n = ROW.count(n),
+            share = share.map(|share| text!("，{share}", ", {share}", share = share))
+        );
+        parts.push(text.into(language));
     }
     let (name, parts) = (&column.name, parts.join(language.select("；", "; ")));
-    measures.say(text!("{name}：{parts}", "{name}: {parts}"), language);
+    text!("{name}：{parts}", "{name}: {parts}")
 }
 
 #[cfg(test)]

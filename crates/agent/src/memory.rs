@@ -1,13 +1,14 @@
 //! The summary of an earlier step for later ones: its structured conclusion in short lines, each
 //! with its ids, or its prose if it has no such conclusion.
 
-use report::format::{Number, without_stop};
+use report::format::Number;
 use report::{Language, Text, text};
 use serde_json::Value;
 
+use crate::completeness::key_findings_of;
 use crate::model::markers;
 use crate::step::StepId;
-use crate::wording::{names, sentence, shorten};
+use crate::wording::{named, sentence, shorten};
 
 /// Bytes of a line, and lines of a step: with them, memory stays below a tenth of a small context.
 const LINE_BYTES: usize = 600;
@@ -25,16 +26,12 @@ pub(crate) fn lines(step: &str, conclusion: &Value, text: &str, language: Langua
     let mut lines: Vec<String> = match StepId::from_id(step) {
         Some(StepId::Classify) => {
             let class = code(&conclusion["problem_type"]);
-            let also = match codes(&conclusion["also"], language) {
-                none if none.is_empty() => Text::default(),
-                also => text!("，另有 {also}", "; also {also}"),
-            };
-            let findings = based_on(&conclusion["findings"]);
+            let also = codes(&conclusion["also"], language);
             let class = text!(
                 "类别：{class}{also}{findings}",
                 "class: {class}{also}{findings}",
-                also = also,
-                findings = findings
+                also = also.map(|also| text!("，另有 {also}", "; also {also}")),
+                findings = based_on(&conclusion["findings"])
             );
             vec![say(class), text.to_owned()]
         }
@@ -62,46 +59,28 @@ fn code(value: &Value) -> String {
     value.as_str().unwrap_or_default().to_owned()
 }
 
-fn codes(value: &Value, language: Language) -> String {
+fn codes(value: &Value, language: Language) -> Option<String> {
     let codes = value.as_array().into_iter().flatten().map(code);
-    names(&codes.collect::<Vec<_>>(), language)
+    named(&codes.collect::<Vec<_>>(), language)
 }
 
 /// Ids in brackets, as they are cited in both languages.
-fn based_on(ids: &Value) -> Text {
-    match codes(ids, Language::En) {
-        none if none.is_empty() => Text::default(),
-        ids => text!(" [{ids}]", " [{ids}]"),
-    }
+fn based_on(ids: &Value) -> Option<String> {
+    codes(ids, Language::En).map(|ids| format!(" [{ids}]"))
 }
 
 fn module(module: &Value) -> Text {
     let (name, role) = (code(&module["name"]), code(&module["role"]));
-    let lines = match (&module["first_line"], &module["last_line"]) {
-        (Value::Number(first), Value::Number(last)) => {
-            text!(
-                "，第 {first}–{last} 行",
-                ", lines {first}–{last}",
-                first = first.to_string(),
-                last = last.to_string()
-            )
-        }
-        _ => Text::default(),
-    };
-    let stage = match module["stage"].as_str() {
-        Some(stage) => text!("，阶段 {stage}", ", stage {stage}"),
-        None => Text::default(),
-    };
-    let finding = match module["finding"].as_str() {
-        Some(id) => text!(" [{id}]", " [{id}]"),
-        None => Text::default(),
-    };
+    let lines = module["first_line"]
+        .as_u64()
+        .zip(module["last_line"].as_u64());
+    let (stage, finding) = (module["stage"].as_str(), module["finding"].as_str());
     text!(
         "{name}{lines}{stage}{finding}：{role}",
         "{name}{lines}{stage}{finding}: {role}",
-        lines = lines,
-        stage = stage,
-        finding = finding
+        lines = lines.map(|(a, b)| text!("，第 {a}–{b} 行", ", lines {a}–{b}")),
+        stage = stage.map(|stage| text!("，阶段 {stage}", ", stage {stage}")),
+        finding = finding.map(|id| format!(" [{id}]"))
     )
 }
 
@@ -109,16 +88,12 @@ fn cause(cause: &Value) -> Text {
     let (name, mut explanation) = (code(&cause["cause"]), code(&cause["explanation"]));
     // the counter-evidence must not be cut
     shorten(&mut explanation, LINE_BYTES / 2);
-    let against = match cause["against"].as_str() {
-        Some(against) => text!(" 反证：{against}", " Against it: {against}"),
-        None => Text::default(),
-    };
-    let evidence = based_on(&cause["evidence"]);
+    let against = cause["against"].as_str();
     text!(
         "{name}{evidence}：{explanation}{against}",
         "{name}{evidence}: {explanation}{against}",
-        evidence = evidence,
-        against = against
+        evidence = based_on(&cause["evidence"]),
+        against = against.map(|against| text!(" 反证：{against}", " Against it: {against}"))
     )
 }
 
@@ -138,38 +113,23 @@ fn completeness(conclusion: &Value, language: Language) -> Vec<Text> {
         minimum = number("minimum")
     )];
     let absent = codes(&conclusion["absent"], language);
-    if !absent.is_empty() {
-        lines.push(text!(
-            "作业目录中没有：{absent}",
-            "not in the folder: {absent}"
-        ));
-    }
+    lines
+        .extend(absent.map(|files| text!("作业目录中没有：{files}", "not in the folder: {files}")));
     for round in conclusion["rounds"].as_array().into_iter().flatten() {
-        let number = round["round"].to_string();
-        let found = round["key_findings"].as_array().into_iter().flatten();
-        let found: Vec<String> = found.map(|f| without_stop(&code(f)).to_owned()).collect();
-        let found = found.join(language.select("；", "; "));
-        if !found.is_empty() {
-            lines.push(text!(
-                "第 {number} 轮得到：{found}",
-                "round {number} gave: {found}"
-            ));
-        }
+        let number = &round["round"];
+        let found = key_findings_of(round, language);
+        lines.extend(found.map(|f| text!("第 {number} 轮得到：{f}", "round {number} gave: {f}")));
     }
     let model = &conclusion["model"];
     if model.is_object() {
         let (missing, basis) = (codes(&model["missing"], language), code(&model["basis"]));
         let basis = markers::read(&basis).map_or(basis, |request| request.basis);
         let basis = sentence(&basis, Language::of(&basis));
-        let missing = match missing.is_empty() {
-            true => Text::default(),
-            false => text!("；还缺：{missing}", "; missing: {missing}"),
-        };
         lines.push(text!(
             "模型判断：信息{sufficient}{missing}。{basis}",
             "judged by the model: {sufficient}{missing}. {basis}",
             sufficient = is_enough(&model["sufficient"]),
-            missing = missing
+            missing = missing.map(|missing| text!("；还缺：{missing}", "; missing: {missing}"))
         ));
     }
     lines

@@ -13,11 +13,11 @@ use crate::flow;
 use crate::measures::{self, Measures, TableRow};
 use crate::relevance::{self, About, Relevance};
 use crate::script;
-use crate::settings;
 use crate::wording;
 use job::model::CodeExcerpt;
 use job::script::Statement;
-use report::{Evidence, JobSummary, Language};
+use report::format::TOKEN;
+use report::{Evidence, JobSummary, Language, Localize};
 
 /// The tables and texts of a job that the steps read besides its findings.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
@@ -83,11 +83,12 @@ impl Outline {
         let account = diagnosis.time.as_ref();
         for (index, row) in self.stages.iter_mut().enumerate() {
             if row.rank < measures::STAGES {
-                row.measures = measures::stage(job, &sheet, index, account, false, language);
+                let measures = measures::stage(job, &sheet, index, account, false, language);
+                row.measures = measures.into();
             }
         }
         self.tables = measures::tables(job, &diagnosis.findings, language);
-        self.settings = settings::lines(job, language);
+        self.settings = settings(job, language);
     }
 }
 
@@ -260,6 +261,25 @@ fn errors(job: &Job) -> Vec<String> {
         None => e.message.clone(),
     };
     job.errors.iter().map(line).collect()
+}
+
+/// Settings of an application that a prompt lists.
+const SETTINGS: usize = 30;
+
+/// The resources and settings of the job: tokens of a SCOPE job, settings of a Spark application. Values that could be private,
+/// such as paths, are left out.
+fn settings(job: &Job, language: Language) -> Vec<String> {
+    let tokens = job
+        .info
+        .tokens
+        .filter(|_| job.spark.is_none())
+        .map(f64::from);
+    let tokens = tokens.map(|n| TOKEN.count(n).localize(language));
+    let of_spark = job.spark.iter().flat_map(|spark| spark.plain_settings());
+    let of_spark = of_spark
+        .map(|(key, value)| format!("{key} = {value}"))
+        .take(SETTINGS);
+    tokens.into_iter().chain(of_spark).collect()
 }
 
 /// Files that have been read or not, with their description in the catalogue.

@@ -2,7 +2,6 @@
 //! decides about their display.
 
 use std::borrow::Cow;
-use std::sync::Mutex;
 
 use serde::{Deserialize, Serialize};
 
@@ -83,29 +82,5 @@ impl Observer for Silent {
 impl<F: FnMut(Event<'_>) + Send> Observer for F {
     fn event(&mut self, event: Event<'_>) {
         self(event);
-    }
-}
-
-/// One observer for steps that run concurrently.
-pub(crate) struct Shared<'a>(Mutex<&'a mut dyn Observer>);
-
-impl<'a> Shared<'a> {
-    pub(crate) fn new(observer: &'a mut dyn Observer) -> Shared<'a> {
-        Shared(Mutex::new(observer))
-    }
-
-    pub(crate) fn ear(&self) -> Ear<'_, 'a> {
-        Ear(self)
-    }
-}
-
-/// Tells a shared observer.
-pub(crate) struct Ear<'s, 'a>(&'s Shared<'a>);
-
-impl Observer for Ear<'_, '_> {
-    fn event(&mut self, event: Event<'_>) {
-        if let Ok(mut observer) = self.0.0.lock() {
-            observer.event(event);
-        }
     }
 }

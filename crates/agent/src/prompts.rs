@@ -13,6 +13,7 @@ use minijinja::{Environment, State, UndefinedBehavior};
 use serde::Serialize;
 
 use llm::transport::MARK;
+use report::format::Seconds;
 use report::{Language, Localize};
 
 macro_rules! embedded {
@@ -199,18 +200,18 @@ fn duration(state: &State<'_, '_>, value: &minijinja::Value) -> String {
         Some("zh") => Language::Zh,
         _ => Language::En,
     };
-    match f64::try_from(value.clone()) {
-        Ok(seconds) => report::format::Seconds(seconds).localize(language),
-        Err(_) => value.to_string(),
-    }
+    number(value, |seconds| Seconds(seconds).localize(language))
 }
 
 /// A number as people write it: no needless decimals, thousands kept together.
 fn figure(value: &minijinja::Value) -> String {
-    match f64::try_from(value.clone()) {
-        Ok(number) => report::format::figure(number),
-        Err(_) => value.to_string(),
-    }
+    number(value, report::format::figure)
+}
+
+/// A number in words; any other value as it is.
+fn number(value: &minijinja::Value, say: impl Fn(f64) -> String) -> String {
+    let number = f64::try_from(value.clone());
+    number.map_or_else(|_| value.to_string(), say)
 }
 
 #[cfg(test)]

@@ -97,7 +97,7 @@ pub struct Faulty {
     pub faults: Vec<String>,
 }
 
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct Answer {
     /// One conclusion per step of the task, in its order.
     pub conclusions: Vec<Conclusion>,
@@ -173,11 +173,6 @@ pub trait Reasoner: Send + Sync {
     /// Whether it asks a model, or shows the requests to a model: each call then costs.
     fn asks_model(&self) -> bool {
         self.engine().reasoner == ReasonerKind::Llm
-    }
-
-    /// Whether it can fix an answer that failed the checks.
-    fn can_repair(&self) -> bool {
-        false
     }
 
     fn reason<'a>(

@@ -9,7 +9,8 @@ use crate::experience::{ChunkPrior, ExperienceSource};
 use crate::facts::Answerer;
 use crate::found::KindPrior;
 use crate::prompts::Prompts;
-use crate::reasoner::Reasoner;
+use crate::reasoner::{Reasoner, ReasonerError};
+use crate::step::StepId;
 use report::Language;
 use serde::{Deserialize, Serialize};
 
@@ -54,28 +55,8 @@ pub enum Depth {
     Deep,
 }
 
-#[derive(Debug, Clone, PartialEq)]
-pub struct Limits {
-    /// Files that THINK 4 reads in one round. The specification allows three.
-    pub files_per_round: usize,
-    /// Rounds of THINK 4. Eight rounds of three files cover every kind of file that a folder has.
-    pub rounds: u32,
-    /// Chunks of experience per step; three fill a screen and a small model's attention.
-    pub experiences_per_step: usize,
-    /// Bytes of a file's text that a prompt may quote.
-    pub excerpt_bytes: usize,
-}
-
-impl Default for Limits {
-    fn default() -> Self {
-        Limits {
-            files_per_round: 3,
-            rounds: 8,
-            experiences_per_step: 3,
-            excerpt_bytes: 16 << 10,
-        }
-    }
-}
+/// Rounds of THINK 4. Eight rounds of three files cover every kind of file that a folder has.
+const ROUNDS: u32 = 8;
 
 pub struct Services<'a> {
     /// Which file of a job folder holds what.
@@ -94,7 +75,8 @@ pub struct Services<'a> {
     pub kind_prior: Option<&'a KindPrior<'a>>,
     /// Who answers the question from measured facts.
     pub answerer: Option<&'a Answerer<'a>>,
-    pub limits: Limits,
+    /// Rounds that THINK 4 may take.
+    pub rounds: u32,
     /// Whether names, values and words of the job are masked in all that is sent to a server.
     pub redact: bool,
     /// Stops the analysis; work done by then becomes a partial report.
@@ -102,7 +84,7 @@ pub struct Services<'a> {
 }
 
 impl<'a> Services<'a> {
-    /// A reasoner without experience, feedback and fallbacks, with the built-in prompts and the default limits.
+    /// A reasoner without experience, feedback and fallbacks, with the built-in prompts.
     pub fn new(
         catalogue: &'a job::catalogue::Catalogue,
         diagnosis: &'a diagnosis::Settings,
@@ -119,7 +101,7 @@ impl<'a> Services<'a> {
             prior: None,
             kind_prior: None,
             answerer: None,
-            limits: Limits::default(),
+            rounds: ROUNDS,
             redact: false,
             cancel: CancellationToken::new(),
         }
@@ -140,11 +122,19 @@ pub enum AnalyzeError {
     #[error("{}", report::say!("步骤 `{step}` 推理失败", "the reasoning failed in step `{step}`"))]
     Reasoner {
         step: &'static str,
-        source: crate::reasoner::ReasonerError,
+        source: ReasonerError,
     },
-    #[error("{}", report::say!("无法渲染步骤 `{step}` 的模板", "the template of step `{step}` cannot be rendered"))]
-    Prompt {
-        step: &'static str,
-        source: crate::prompts::PromptError,
-    },
+}
+
+impl AnalyzeError {
+    pub(crate) fn of(step: StepId, source: ReasonerError) -> AnalyzeError {
+        let step = step.id();
+        AnalyzeError::Reasoner { step, source }
+    }
+
+    /// Whether the caller ended the analysis.
+    pub(crate) fn is_cancelled(&self) -> bool {
+        let cancelled = ReasonerError::Cancelled;
+        matches!(self, AnalyzeError::Reasoner { source, .. } if *source == cancelled)
+    }
 }

@@ -1,6 +1,6 @@
 //! Input of a question about a saved run: the facts in the report and the run.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use diagnosis::{Completeness, Missing};
@@ -60,17 +60,13 @@ impl SavedRun<'_> {
             mask,
             found: found(report, language),
             outline: Outline {
-                names: self.names.clone(),
+                names: self.names,
                 stages: self.stages,
-                statements: Vec::new(),
                 tables: self.tables,
                 script: self.script.filter(|_| !self.redact),
                 code,
                 errors: self.errors,
-                settings: Vec::new(),
-                flow: BTreeMap::new(),
-                unread: Vec::new(),
-                parsed: Vec::new(),
+                ..Outline::default()
             },
         };
         StepInput {
@@ -157,8 +153,6 @@ fn found(report: &Report, language: Language) -> Found {
         evidence: evidence.cloned().collect(),
         time: measures::time(time, &report.job, language),
         cleared: found::cleared(&report.rules, report.job.state),
-        ruled_out: Vec::new(),
-        undecided: Vec::new(),
         outcomes: found::outcomes(&report.rules),
         missing: report.missing_information.iter().map(missing).collect(),
         helpful: Vec::new(),

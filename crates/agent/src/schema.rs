@@ -4,7 +4,9 @@
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
-use schemars::JsonSchema;
+use schemars::generate::SchemaSettings;
+use schemars::transform::RecursiveTransform;
+use schemars::{JsonSchema, Schema};
 use serde_json::Value;
 
 use crate::allowed::Allowed;
@@ -25,38 +27,19 @@ static SCHEMAS: LazyLock<BTreeMap<StepId, Value>> = LazyLock::new(|| {
     ])
 });
 
-static ACCEPTED: LazyLock<BTreeMap<StepId, Value>> = LazyLock::new(|| {
-    let mut schemas = SCHEMAS.clone();
-    for schema in schemas.values_mut() {
-        if let Some(required) = schema["required"].as_array_mut() {
-            required.retain(|name| name != "answer");
-        }
-    }
-    schemas
-});
-
 /// Schema of a step's conclusion.
 pub(crate) fn schema(step: StepId) -> &'static Value {
     &SCHEMAS[&step]
 }
 
-/// Schema that the conclusion of a step is read by. Advice may lack the answer: the program answers too, and transcripts of
-/// earlier versions have none.
-pub(crate) fn accepted(step: StepId) -> &'static Value {
-    &ACCEPTED[&step]
-}
-
 /// The strict schema of a type.
 pub(crate) fn strict_schema_of<T: JsonSchema>() -> Value {
-    let generator = schemars::generate::SchemaSettings::draft2020_12()
-        .with(|s| {
-            s.inline_subschemas = true;
-            s.meta_schema = None;
-        })
-        .into_generator();
-    let mut schema = generator.into_root_schema_for::<T>().to_value();
-    make_strict(&mut schema);
-    schema
+    let mut settings = SchemaSettings::draft2020_12();
+    settings.inline_subschemas = true;
+    settings.meta_schema = None;
+    let settings = settings.with_transform(RecursiveTransform(make_strict as fn(&mut Schema)));
+    let generator = settings.into_generator();
+    generator.into_root_schema_for::<T>().to_value()
 }
 
 /// Schema of an answer that holds the conclusions of the steps, each under its id if there are several.
@@ -173,33 +156,17 @@ const UNSUPPORTED: &[&str] = &[
     "title",
 ];
 
-fn make_strict(schema: &mut Value) {
-    match schema {
-        Value::Object(map) => {
-            if map.get("properties").is_some_and(Value::is_object) {
-                let names: Vec<Value> = map["properties"]
-                    .as_object()
-                    .into_iter()
-                    .flatten()
-                    .map(|(k, _)| k.clone().into())
-                    .collect();
-                map.insert("required".to_owned(), Value::Array(names));
-                map.insert("additionalProperties".to_owned(), Value::Bool(false));
-            }
-            if let Some(Value::Object(properties)) = map.get_mut("properties") {
-                properties.values_mut().for_each(make_strict);
-            }
-            UNSUPPORTED.iter().for_each(|word| drop(map.remove(*word)));
-            flatten_constants(map);
-            for (key, value) in map.iter_mut() {
-                if key != "properties" {
-                    make_strict(value);
-                }
-            }
-        }
-        Value::Array(items) => items.iter_mut().for_each(make_strict),
-        _ => {}
+fn make_strict(schema: &mut Schema) {
+    let Some(map) = schema.as_object_mut() else {
+        return;
+    };
+    if let Some(Value::Object(properties)) = map.get("properties") {
+        let names = properties.keys().cloned().map(Value::from).collect();
+        map.insert("required".to_owned(), Value::Array(names));
+        map.insert("additionalProperties".to_owned(), Value::Bool(false));
     }
+    UNSUPPORTED.iter().for_each(|word| drop(map.remove(*word)));
+    flatten_constants(map);
 }
 
 /// Turns an enum with descriptions of its constants into a plain `enum`: not every provider takes `const`, and the prompt

@@ -31,43 +31,41 @@ impl StepId {
         StepId::Advice,
     ];
 
-    /// Identifier in reports, templates and profiles: `think1`.
-    pub fn id(self) -> &'static str {
+    /// Identifier, and title in Chinese and in English.
+    fn names(self) -> [&'static str; 3] {
         match self {
-            StepId::Classify => "think1",
-            StepId::KeyCode => "think2",
-            StepId::Experience => "think3",
-            StepId::Completeness => "think4",
-            StepId::Advice => "think5",
-            StepId::Hypotheses => "hypotheses",
-            StepId::Answer => "answer",
+            StepId::Classify => ["think1", "问题分类", "Problem class"],
+            StepId::KeyCode => ["think2", "关键代码分析", "Key code"],
+            StepId::Experience => [
+                "think3",
+                "经验推导分析",
+                "Causes in the light of experience",
+            ],
+            StepId::Completeness => [
+                "think4",
+                "信息完整性检查",
+                "Completeness of the information",
+            ],
+            StepId::Advice => ["think5", "最终方案建议", "Advice"],
+            StepId::Hypotheses => ["hypotheses", "假设推理", "Hypotheses"],
+            StepId::Answer => ["answer", "回答", "Answer"],
         }
     }
 
+    /// Identifier in reports, templates and profiles: `think1`.
+    pub fn id(self) -> &'static str {
+        self.names()[0]
+    }
+
     pub fn from_id(id: &str) -> Option<StepId> {
-        let all = StepId::THINK
-            .into_iter()
-            .chain([StepId::Hypotheses, StepId::Answer]);
-        all.into_iter().find(|step| step.id() == id)
+        let others = [StepId::Hypotheses, StepId::Answer];
+        let mut all = StepId::THINK.into_iter().chain(others);
+        all.find(|step| step.id() == id)
     }
 
     /// Title in the report's language.
     pub fn title(self, language: Language) -> &'static str {
-        match (self, language) {
-            (StepId::Classify, Language::Zh) => "问题分类",
-            (StepId::Classify, Language::En) => "Problem class",
-            (StepId::KeyCode, Language::Zh) => "关键代码分析",
-            (StepId::KeyCode, Language::En) => "Key code",
-            (StepId::Experience, Language::Zh) => "经验推导分析",
-            (StepId::Experience, Language::En) => "Causes in the light of experience",
-            (StepId::Completeness, Language::Zh) => "信息完整性检查",
-            (StepId::Completeness, Language::En) => "Completeness of the information",
-            (StepId::Advice, Language::Zh) => "最终方案建议",
-            (StepId::Advice, Language::En) => "Advice",
-            (StepId::Hypotheses, Language::Zh) => "假设推理",
-            (StepId::Hypotheses, Language::En) => "Hypotheses",
-            (StepId::Answer, Language::Zh) => "回答",
-            (StepId::Answer, Language::En) => "Answer",
-        }
+        let [_, zh, en] = self.names();
+        language.select(zh, en)
     }
 }

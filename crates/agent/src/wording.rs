@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use report::format::{Names, cut};
+use report::format::{Names, cut, with_capital, with_unit};
 use report::{Language, Localize, text};
 
 /// `E12`, `F1`, `S3`: a letter and at most three digits.
@@ -13,12 +13,33 @@ pub(crate) fn is_id(word: &str) -> bool {
     first && (1..=3).contains(&rest.len()) && rest.bytes().all(|b| b.is_ascii_digit())
 }
 
+/// Lines in the language of a report.
+#[derive(Debug, Clone)]
+pub(crate) struct Lines {
+    language: Language,
+    pub(crate) lines: Vec<String>,
+}
+
+impl Lines {
+    pub(crate) fn new(language: Language) -> Lines {
+        let lines = Vec::new();
+        Lines { language, lines }
+    }
+
+    pub(crate) fn say(&mut self, line: impl Localize) {
+        self.lines.push(line.localize(self.language));
+    }
+
+    /// Adds a line about the line before.
+    pub(crate) fn detail(&mut self, line: impl Localize) {
+        self.say(format!("  {}", line.localize(self.language)));
+    }
+}
+
 /// An operator in a row of a stage: its id, with its keys in parentheses.
 pub fn operator(id: &str, keys: &[String], language: Language) -> String {
-    match names(keys, language) {
-        none if none.is_empty() => id.to_owned(),
-        keys => text!("{id}（{keys}）", "{id} ({keys})").into(language),
-    }
+    let keys = named(keys, language).map(|keys| text!("（{keys}）", " ({keys})"));
+    id.to_owned() + &keys.localize(language)
 }
 
 /// A fragment as a sentence: a capital at its beginning (unless it begins with a name) and a stop
@@ -29,40 +50,43 @@ pub(crate) fn sentence(text: &str, language: Language) -> String {
     let is_plain = first_word
         .chars()
         .all(|c| c.is_ascii_lowercase() || c == ',');
-    let mut out = match (is_plain, text.chars().next()) {
-        (true, Some(first)) => format!(
-            "{}{}",
-            first.to_ascii_uppercase(),
-            &text[first.len_utf8()..]
-        ),
-        _ => text.to_owned(),
+    let mut out = match is_plain {
+        true => with_capital(text),
+        false => text.to_owned(),
     };
     // Text of a file may be English; its stop would run into the Chinese that follows.
     if language == Language::Zh && out.ends_with('.') && !out.ends_with("..") {
         out.pop();
     }
     if !out.is_empty() && !out.ends_with(['.', '。', '!', '?', '！', '？', ':', '：']) {
-        out.push(match language {
-            Language::Zh => '。',
-            Language::En => '.',
-        });
+        out.push(language.select('。', '.'));
     }
     out
 }
 
 /// The sentence that names the experience behind a text; empty without any.
 pub(crate) fn citing(chunks: &[String], language: Language) -> String {
-    let named = names(chunks, language);
-    match language {
-        _ if chunks.is_empty() => String::new(),
-        Language::Zh => format!("相关经验：{named}。"),
-        Language::En => format!(" Experience: {named}."),
-    }
+    let named = named(chunks, language);
+    let cited = named.map(|chunks| text!("相关经验：{chunks}。", " Experience: {chunks}."));
+    cited.localize(language)
 }
 
 /// Names, keys or ids in a row.
 pub(crate) fn names<S: AsRef<str>>(items: &[S], language: Language) -> String {
     Names(items).localize(language)
+}
+
+/// Names, keys or ids in a row; `None` without any.
+pub(crate) fn named<S: AsRef<str>>(items: &[S], language: Language) -> Option<String> {
+    Some(names(items, language)).filter(|names| !names.is_empty())
+}
+
+/// The known numbers of a thing in a row, each with its unit; `None` without any.
+pub(crate) fn amounts(numbers: &[(Option<f64>, &str)], language: Language) -> Option<String> {
+    let known = numbers
+        .iter()
+        .filter_map(|(n, unit)| Some(with_unit((*n)?, unit, language)));
+    named(&known.collect::<Vec<_>>(), language)
 }
 
 /// Whether a text cites something by its id.

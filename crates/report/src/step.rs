@@ -61,7 +61,7 @@ pub enum Match {
 }
 
 /// One THINK step.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Step {
     /// `think1` … `think5`, `hypotheses`.
     pub id: String,

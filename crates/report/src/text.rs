@@ -74,6 +74,14 @@ impl Localize for String {
     }
 }
 
+/// A part of a sentence that may be absent.
+impl<T: Localize> Localize for Option<T> {
+    fn localize(&self, language: Language) -> String {
+        let text = self.as_ref().map(|text| text.localize(language));
+        text.unwrap_or_default()
+    }
+}
+
 impl<T: Localize + ?Sized> Localize for &T {
     fn localize(&self, language: Language) -> String {
         (**self).localize(language)

@@ -155,10 +155,6 @@ impl From<AnalyzeError> for Error {
             AnalyzeError::Reasoner { ref source, .. } => {
                 Error::from_source(ErrorKind::Llm, &error).hint(source.hint())
             }
-            AnalyzeError::Prompt { .. } => Error::from_source(ErrorKind::Usage, &error).hint(say!(
-                "请修正提示词目录中的模板，或将其删除",
-                "fix the template in the prompts folder, or remove it"
-            )),
         }
     }
 }

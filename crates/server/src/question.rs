@@ -1,7 +1,8 @@
 //! Questions about runs: who answers, the run before, and the conversation.
 
+use agent::conclusion::Reply;
 use agent::facts::{MeasuredAnswer, StepInput};
-use agent::{Observer, Replied};
+use agent::{Concluded, Observer};
 use ask::Asked;
 use job::Job;
 use report::{Checks, Evidence, ReasonerKind, Report, Usage, say};
@@ -144,9 +145,14 @@ impl Session {
 }
 
 /// The reply, else the program's own answer, with the evidence that it cites.
-fn answered(asked: &Question, report: &Report, input: &StepInput, replied: Replied) -> Answered {
-    let Replied {
-        reply,
+fn answered(
+    asked: &Question,
+    report: &Report,
+    input: &StepInput,
+    replied: Concluded<Reply>,
+) -> Answered {
+    let Concluded {
+        conclusion: reply,
         engine,
         usage,
         checks,

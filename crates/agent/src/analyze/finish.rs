@@ -14,7 +14,7 @@ use crate::wording::cites;
 impl Run<'_> {
     /// The report as far as the rules make it: no steps, no experience, no answer.
     pub(super) fn draft(&self) -> Report {
-        let (facts, diagnosis) = (self.folder.facts(), self.folder.diagnosis());
+        let (facts, diagnosis) = (self.folder.facts(), &self.folder.diagnosis);
         let found = &facts.found;
         let missing = found.missing.iter().map(|m| m.information.clone());
         Report {
@@ -35,7 +35,7 @@ impl Run<'_> {
             suggestions: found.suggestions.clone(),
             experiences: Vec::new(),
             steps: Vec::new(),
-            files_read: self.folder.files_read().to_vec(),
+            files_read: self.folder.files_read.clone(),
             diagnostics: self.folder.diagnostics(),
             usage: None,
             checks: None,
@@ -66,7 +66,7 @@ impl Run<'_> {
         Analysis {
             report,
             code: self.folder.facts().outline.code.clone(),
-            job: self.folder.into_job(),
+            job: self.folder.reader.into_job(),
         }
     }
 
@@ -104,19 +104,10 @@ fn refers(answer: &Answer, id: &str) -> bool {
 fn mark_used(experiences: &mut [Experience], steps: &[Step], suggestions: &[Suggestion]) {
     for experience in experiences {
         let step = steps.iter().find(|s| s.id == experience.step);
-        let cited = step.is_some_and(|s| mentions(&s.conclusion, &experience.chunk));
+        let cited = step.is_some_and(|s| s.conclusion.to_string().contains(&experience.chunk));
         let supports = suggestions
             .iter()
             .any(|s| s.sources.contains(&experience.chunk));
         experience.used = cited || supports;
-    }
-}
-
-fn mentions(value: &serde_json::Value, chunk: &str) -> bool {
-    match value {
-        serde_json::Value::String(text) => text.contains(chunk),
-        serde_json::Value::Array(items) => items.iter().any(|item| mentions(item, chunk)),
-        serde_json::Value::Object(map) => map.values().any(|item| mentions(item, chunk)),
-        _ => false,
     }
 }

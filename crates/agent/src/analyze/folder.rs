@@ -26,6 +26,9 @@ use report::{Diagnostic, FileRead};
 /// Searched bytes of a file; code and scripts are far smaller.
 const REACHABLE: usize = 8 << 20;
 
+/// Bytes of a file's text that a prompt may quote.
+const EXCERPT_BYTES: usize = 16 << 10;
+
 /// Length of the one-line summary of a file, in bytes.
 const CONTENT_BYTES: usize = 240;
 
@@ -35,10 +38,10 @@ const READING: f64 = 0.7;
 pub(super) struct Folder<'a> {
     services: &'a Services<'a>,
     request: Request,
-    reader: JobReader,
-    diagnosis: Diagnosis,
+    pub(super) reader: JobReader,
+    pub(super) diagnosis: Diagnosis,
     facts: Arc<Facts>,
-    files_read: Vec<FileRead>,
+    pub(super) files_read: Vec<FileRead>,
     excerpts: Vec<Excerpt>,
     pub(super) round: u32,
 }
@@ -93,11 +96,6 @@ impl<'a> Folder<'a> {
         self.note(&read, observer);
     }
 
-    /// Whether reading stopped before all was read.
-    pub(super) fn has_stopped(&self) -> bool {
-        self.reader.has_stopped()
-    }
-
     fn note(&mut self, read: &[ReadFile], observer: &mut dyn Observer) {
         for file in read {
             observer.event(Event::FileRead {
@@ -132,7 +130,7 @@ impl<'a> Folder<'a> {
         };
         let shown = tools::show(&self.look(&text), file, part, &self.facts);
         let shown = shown.ok_or_else(|| failure.take().unwrap_or_else(unknown))?;
-        let kept = cut(&shown, self.services.limits.excerpt_bytes).to_owned();
+        let kept = cut(&shown, EXCERPT_BYTES).to_owned();
         let name = tools::shown_name(name, part);
         self.add_excerpt(tools::excerpt(&name, kept, shown.len() as u64));
         Ok(())
@@ -142,9 +140,8 @@ impl<'a> Folder<'a> {
     pub(super) fn look_up(&mut self, lookup: &Lookup, bounds: Bounds<'_>) {
         let text = |name: &str| self.reader.text(name, REACHABLE).ok();
         let experience = self.services.index.map(|index| (index, bounds));
-        let most = self.services.limits.excerpt_bytes;
         let look = self.look(&text);
-        let excerpt = tools::look_up(lookup, &look, experience, &self.facts, most);
+        let excerpt = tools::look_up(lookup, &look, experience, &self.facts, EXCERPT_BYTES);
         self.add_excerpt(excerpt);
     }
 
@@ -195,7 +192,7 @@ impl<'a> Folder<'a> {
             read: self.files_read.iter().map(|f| f.file.clone()).collect(),
             excerpts: self.excerpts.clone(),
             round: self.round,
-            rounds: self.services.limits.rounds,
+            rounds: self.services.rounds,
         }
     }
 
@@ -203,18 +200,6 @@ impl<'a> Folder<'a> {
     pub(super) fn diagnostics(&self) -> Vec<Diagnostic> {
         let (found, language) = (&self.job().diagnostics, self.facts.language);
         found.iter().map(|d| d.localize(language)).collect()
-    }
-
-    pub(super) fn diagnosis(&self) -> &Diagnosis {
-        &self.diagnosis
-    }
-
-    pub(super) fn files_read(&self) -> &[FileRead] {
-        &self.files_read
-    }
-
-    pub(super) fn into_job(self) -> Job {
-        self.reader.into_job()
     }
 }
 

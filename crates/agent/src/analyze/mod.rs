@@ -17,26 +17,18 @@ use job::Job;
 
 use crate::facts::Facts;
 use crate::progress::Observer;
-use crate::reasoner::ReasonerError;
 use crate::request::{AnalyzeError, Depth, Request, Services};
 use crate::step::StepId;
 use job::model::CodeExcerpt;
 use report::Report;
 
-pub use question::{Advised, Replied, advise, reply};
+pub use question::{Concluded, advise, reply};
 
 use rounds::Rounds;
 use run::Run;
 
 /// THINK 1–3, which rest on the same facts.
 const FIRST_STEPS: [StepId; 3] = [StepId::Classify, StepId::KeyCode, StepId::Experience];
-
-/// Why a chain stops before its end.
-#[derive(Debug)]
-pub(crate) enum Stop {
-    Cancelled,
-    Failed(AnalyzeError),
-}
 
 #[derive(Debug)]
 pub struct Analysis {
@@ -61,10 +53,10 @@ pub async fn analyze(
     let mut run = Run::open(request, services, observer)?;
     let partial = match chain(&mut run, request, observer).await {
         Ok(()) => false,
-        Err(Stop::Cancelled) => true,
-        Err(Stop::Failed(error)) => return Err(error),
+        Err(error) if error.is_cancelled() => true,
+        Err(error) => return Err(error),
     };
-    let partial = partial || run.folder.has_stopped();
+    let partial = partial || run.folder.reader.has_stopped();
     Ok(run.finish(partial))
 }
 
@@ -72,7 +64,7 @@ async fn chain(
     run: &mut Run<'_>,
     request: &Request,
     observer: &mut dyn Observer,
-) -> Result<(), Stop> {
+) -> Result<(), AnalyzeError> {
     let mut rounds = Rounds::new(request.report_language());
     if request.depth != Depth::Deep {
         // Reading files for the rules needs no call of a model, and saves repeating the first steps.
@@ -90,11 +82,12 @@ async fn chain(
     rounds.by_rules(run, observer)?;
     if request.depth != Depth::Quick {
         let asked = rounds.by_reasoner(run, observer).await;
-        if matches!(asked, Err(Stop::Cancelled)) && rounds.is_judged() {
-            rounds.finish(run, observer);
-            return asked;
+        if let Err(error) = asked {
+            if error.is_cancelled() && rounds.is_judged() {
+                rounds.finish(run, observer);
+            }
+            return Err(error);
         }
-        asked?;
     }
     rounds.finish(run, observer);
     if have_changed(&before, &run.folder.facts()) {
@@ -114,7 +107,7 @@ fn have_changed(before: &Facts, now: &Facts) -> bool {
 }
 
 /// THINK 5 and the appendix, which rest on the same four conclusions and not on each other.
-async fn last_steps(run: &mut Run<'_>, observer: &mut dyn Observer) -> Result<(), Stop> {
+async fn last_steps(run: &mut Run<'_>, observer: &mut dyn Observer) -> Result<(), AnalyzeError> {
     let ids = [StepId::Advice, StepId::Hypotheses];
     run.notebook.announce(&ids, observer);
     let mut open = Vec::new();
@@ -145,7 +138,7 @@ async fn first_steps(
     run: &mut Run<'_>,
     observer: &mut dyn Observer,
     merged: bool,
-) -> Result<(), Stop> {
+) -> Result<(), AnalyzeError> {
     if merged && run.panel.asks_model() {
         return steps(run, &FIRST_STEPS, observer).await;
     }
@@ -155,25 +148,21 @@ async fn first_steps(
     Ok(())
 }
 
-async fn step(run: &mut Run<'_>, id: StepId, observer: &mut dyn Observer) -> Result<(), Stop> {
+async fn step(
+    run: &mut Run<'_>,
+    id: StepId,
+    observer: &mut dyn Observer,
+) -> Result<(), AnalyzeError> {
     steps(run, &[id], observer).await
 }
 
-async fn steps(run: &mut Run<'_>, ids: &[StepId], observer: &mut dyn Observer) -> Result<(), Stop> {
+async fn steps(
+    run: &mut Run<'_>,
+    ids: &[StepId],
+    observer: &mut dyn Observer,
+) -> Result<(), AnalyzeError> {
     run.notebook.announce(ids, observer);
     let (answer, elapsed) = run.conclude(ids, observer).await?;
     run.notebook.record_answer(ids, answer, elapsed, observer);
     Ok(())
-}
-
-impl Stop {
-    pub(crate) fn of(step: StepId, error: ReasonerError) -> Stop {
-        match error {
-            ReasonerError::Cancelled => Stop::Cancelled,
-            source => Stop::Failed(AnalyzeError::Reasoner {
-                step: step.id(),
-                source,
-            }),
-        }
-    }
 }

@@ -15,12 +15,10 @@ use crate::merge;
 use crate::offline::{self, Offline};
 use crate::progress::{Event, Observer};
 use crate::reasoner::{Answer, Faulty, Meter, Reasoner, ReasonerError, Task};
-use crate::request::Services;
+use crate::request::{AnalyzeError, Services};
 use crate::step::StepId;
 use llm::ToolRound;
 use report::{Engine, Language, ReasonerKind, text};
-
-use super::Stop;
 
 pub(super) struct Panel<'a> {
     services: &'a Services<'a>,
@@ -87,7 +85,7 @@ impl<'a> Panel<'a> {
         input: &StepInput,
         job: &Job,
         observer: &mut dyn Observer,
-    ) -> Result<StepOutcome, Stop> {
+    ) -> Result<StepOutcome, AnalyzeError> {
         let started = Instant::now();
         let first = ids.first().copied().unwrap_or(StepId::Classify);
         let mut failed = self.failed;
@@ -99,7 +97,7 @@ impl<'a> Panel<'a> {
                     if error == ReasonerError::Cancelled
                         || failed >= self.services.fallbacks.len() =>
                 {
-                    return Err(Stop::of(first, error));
+                    return Err(AnalyzeError::of(first, error));
                 }
                 Err(error) => {
                     let reason = format!("{}: {error}", first.id());
@@ -144,8 +142,8 @@ impl<'a> Panel<'a> {
         let mut checker = Checker::new(input, job).accepting(&program);
         let faults = checker.faults(&answer.conclusions);
         // Tool calls get results, not repairs: a result names the fault of its call.
-        let can_repair = answer.calls.is_none() && self.reasoner(failed).can_repair();
-        if !faults.is_empty() && can_repair && self.repairs.swap(false, Ordering::Relaxed) {
+        let has_calls = answer.calls.is_some();
+        if !faults.is_empty() && !has_calls && self.repairs.swap(false, Ordering::Relaxed) {
             let faulty = Faulty {
                 answer: answer.raw.clone(),
                 faults,

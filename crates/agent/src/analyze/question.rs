@@ -6,26 +6,24 @@ use job::Job;
 use job::script::Script;
 use report::{Checks, Engine, Usage};
 
-use super::Stop;
 use super::panel::Panel;
 use super::retrieval::Retrieval;
 use crate::conclusion::{Advice, Conclusion, Reply};
 use crate::facts::StepInput;
 use crate::progress::Observer;
-use crate::reasoner::ReasonerError;
 use crate::request::{AnalyzeError, Request, Services};
 use crate::step::StepId;
 
-/// The answer to a question about a saved run, and how it came about.
+/// The conclusion of a single step, and how it came about.
 #[derive(Debug, Clone)]
-pub struct Replied {
-    pub reply: Reply,
+pub struct Concluded<C> {
+    pub conclusion: C,
     pub engine: Engine,
     /// `None` without an LLM.
     pub usage: Option<Usage>,
     /// `None` without an LLM.
     pub checks: Option<Checks>,
-    /// Parts of an LLM's answer that the check marked.
+    /// Parts of an LLM's answer that the check left out or marked.
     pub remarks: Vec<String>,
 }
 
@@ -37,31 +35,13 @@ pub async fn reply(
     input: &StepInput,
     services: &Services<'_>,
     observer: &mut dyn Observer,
-) -> Result<Replied, AnalyzeError> {
-    let panel = Panel::new(services);
-    let job = Job::default();
-    let concluded = conclude(StepId::Answer, input, &job, panel, observer).await?;
-    let reply = match concluded.conclusion {
-        Some(Conclusion::Answer(reply)) => reply,
-        _ => Reply::default(),
+) -> Result<Concluded<Reply>, AnalyzeError> {
+    let reply = |conclusion| match conclusion {
+        Conclusion::Answer(reply) => Some(reply),
+        _ => None,
     };
-    Ok(Replied {
-        reply,
-        engine: concluded.engine,
-        usage: concluded.usage,
-        checks: concluded.checks,
-        remarks: concluded.remarks,
-    })
-}
-
-/// Advice on a finding of a saved run, checked against the facts of the run.
-#[derive(Debug, Clone)]
-pub struct Advised {
-    pub advice: Advice,
-    pub engine: Engine,
-    pub usage: Usage,
-    /// Parts that the check left out or marked.
-    pub remarks: Vec<String>,
+    let (panel, job) = (Panel::new(services), Job::default());
+    conclude(StepId::Answer, input, &job, panel, reply, observer).await
 }
 
 /// Advises on the finding that `input` is about, in one call: faults of the answer are left out or marked, not repaired.
@@ -72,7 +52,7 @@ pub async fn advise(
     mut input: StepInput,
     services: &Services<'_>,
     observer: &mut dyn Observer,
-) -> Result<Advised, AnalyzeError> {
+) -> Result<Concluded<Advice>, AnalyzeError> {
     let mut retrieval = Retrieval::new(&Request::default(), services);
     let found = retrieval.passages(&[StepId::Advice], &input.facts);
     // without experience the facts still count
@@ -84,45 +64,22 @@ pub async fn advise(
     };
     let mut panel = Panel::new(services);
     (panel.repairs, panel.merges) = (AtomicBool::new(false), false);
-    let concluded = conclude(StepId::Advice, &input, &job, panel, observer).await?;
-    let advice = match concluded.conclusion {
-        Some(Conclusion::Advice(advice)) => advice,
-        _ => Advice::default(),
+    let advice = |conclusion| match conclusion {
+        Conclusion::Advice(advice) => Some(advice),
+        _ => None,
     };
-    Ok(Advised {
-        advice,
-        engine: concluded.engine,
-        usage: concluded.usage.unwrap_or_default(),
-        remarks: concluded.remarks,
-    })
+    conclude(StepId::Advice, &input, &job, panel, advice, observer).await
 }
 
-/// A step's conclusion, and how it came about.
-struct Concluded {
-    conclusion: Option<Conclusion>,
-    engine: Engine,
-    usage: Option<Usage>,
-    checks: Option<Checks>,
-    remarks: Vec<String>,
-}
-
-async fn conclude(
+async fn conclude<C: Default>(
     step: StepId,
     input: &StepInput,
     job: &Job,
     mut panel: Panel<'_>,
+    read: impl FnOnce(Conclusion) -> Option<C>,
     observer: &mut dyn Observer,
-) -> Result<Concluded, AnalyzeError> {
-    let outcome = panel
-        .think(&[step], input, job, observer)
-        .await
-        .map_err(|stop| match stop {
-            Stop::Failed(error) => error,
-            Stop::Cancelled => AnalyzeError::Reasoner {
-                step: step.id(),
-                source: ReasonerError::Cancelled,
-            },
-        })?;
+) -> Result<Concluded<C>, AnalyzeError> {
+    let outcome = panel.think(&[step], input, job, observer).await?;
     for failure in &outcome.failures {
         panel.fall_back(failure);
     }
@@ -134,14 +91,13 @@ async fn conclude(
     let checks = outcome.check.map(|check| {
         remarks.extend(check.remarks);
         Checks {
-            claims: check.claims,
-            dropped: check.dropped,
-            unverified: check.unverified,
             repaired: u32::from(outcome.answer.repaired),
+            ..check.checks
         }
     });
+    let conclusion = outcome.answer.conclusions.into_iter().next();
     Ok(Concluded {
-        conclusion: outcome.answer.conclusions.into_iter().next(),
+        conclusion: conclusion.and_then(read).unwrap_or_default(),
         engine: panel.concluding(),
         usage: (usage.calls > 0).then_some(usage),
         checks,

@@ -10,6 +10,9 @@ use crate::step::StepId;
 use indexer::Hit;
 use report::{Experience, Suggestion};
 
+/// Passages of a step; three fill a screen and a small model's attention.
+const PASSAGES: usize = 3;
+
 /// Passages of THINK 1 and THINK 2.
 const FEW: usize = 2;
 
@@ -28,7 +31,7 @@ impl<'a> Retrieval<'a> {
         Retrieval {
             services,
             answers: Answers::default(),
-            k: services.limits.experiences_per_step * deep,
+            k: PASSAGES * deep,
             by_step: BTreeMap::new(),
         }
     }
@@ -39,9 +42,7 @@ impl<'a> Retrieval<'a> {
     {
         self.services.index.map(|source| Asker {
             source,
-            engine: facts.job.engine.into(),
-            dialect: facts.job.engine,
-            outline: &facts.outline,
+            facts,
             prior: self.services.prior,
             answers: Arc::clone(&self.answers),
             bounds: Bounds {
@@ -55,7 +56,7 @@ impl<'a> Retrieval<'a> {
     pub(super) fn look_ahead(&self, ids: &[StepId], facts: &Facts) {
         if let Some(asker) = self.asker(facts) {
             let supported: Vec<_> = topics(facts).collect();
-            experience::look_ahead(&asker, ids, &supported, facts);
+            experience::look_ahead(&asker, ids, &supported);
         }
     }
 
@@ -76,7 +77,7 @@ impl<'a> Retrieval<'a> {
                 StepId::Classify | StepId::KeyCode => self.k.min(FEW),
                 _ => self.k,
             };
-            let hits = experience::retrieve(&asker, *id, facts, k, &others)?;
+            let hits = experience::retrieve(&asker, *id, k, &others)?;
             passages.extend(experience::passages(&asker, &hits));
             self.by_step.insert(*id, hits);
         }
@@ -90,7 +91,7 @@ impl<'a> Retrieval<'a> {
             return suggestions;
         };
         for (suggestion, (topic, cause)) in suggestions.iter_mut().zip(topics(facts)) {
-            if let Ok(hits) = experience::support(&asker, topic, cause, facts) {
+            if let Ok(hits) = experience::support(&asker, topic, cause) {
                 suggestion.sources = hits.iter().map(|hit| hit.chunk.id.clone()).collect();
             }
         }

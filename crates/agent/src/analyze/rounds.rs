@@ -14,24 +14,20 @@ use crate::conclusion::{Conclusion, FileRequest, HypothesisResult, WantedFile};
 use crate::facts::Facts;
 use crate::merge::explained;
 use crate::progress::Observer;
-use crate::reasoner::Answer;
+use crate::reasoner::{Answer, ReasonerError};
+use crate::request::AnalyzeError;
 use crate::step::StepId;
 use crate::tools;
 use llm::{ToolCalls, ToolRound};
-use report::{Language, Step};
+use report::{Language, RuleResult, Step};
 
-use super::Stop;
 use super::run::Run;
 use super::serve::{self, Chosen, LOOKUPS_PER_ROUND};
 
 /// Allowed consecutive rounds of tool calls without news: one mistake may be corrected.
 const FRUITLESS: u32 = 2;
 
-struct Asked {
-    request: FileRequest,
-    calls: Option<ToolCalls>,
-}
-
+#[derive(Default)]
 pub(super) struct Rounds {
     log: Vec<Value>,
     step: Step,
@@ -45,23 +41,13 @@ pub(super) struct Rounds {
 impl Rounds {
     pub(super) fn new(language: Language) -> Rounds {
         let id = StepId::Completeness;
-        let step = Step {
-            id: id.id().to_owned(),
-            title: id.title(language).to_owned(),
-            conclusion: Value::Null,
-            text: String::new(),
-            tokens_in: 0,
-            tokens_out: 0,
-            elapsed_ms: 0.0,
-            repaired: false,
-            remarks: Vec::new(),
-        };
         Rounds {
-            log: Vec::new(),
-            step,
-            bounded: false,
-            judged: None,
-            elapsed: Duration::ZERO,
+            step: Step {
+                id: id.id().to_owned(),
+                title: id.title(language).to_owned(),
+                ..Step::default()
+            },
+            ..Rounds::default()
         }
     }
 
@@ -70,16 +56,18 @@ impl Rounds {
         &mut self,
         run: &mut Run<'_>,
         observer: &mut dyn Observer,
-    ) -> Result<(), Stop> {
+    ) -> Result<(), AnalyzeError> {
         let started = Instant::now();
         loop {
             if run.services.cancel.is_cancelled() {
-                return Err(Stop::Cancelled);
+                return Err(AnalyzeError::of(
+                    StepId::Completeness,
+                    ReasonerError::Cancelled,
+                ));
             }
             let input = run.input_without_experience();
             let asked = completeness::request(&input);
-            let most = run.services.limits.files_per_round;
-            let chosen = serve::choose(&input, &asked.files, "rules", most);
+            let chosen = serve::choose(&input, &asked.files, "rules");
             self.step.text.clone_from(&asked.basis);
             if chosen.is_empty() || !self.begin(run) {
                 break;
@@ -95,17 +83,16 @@ impl Rounds {
         &mut self,
         run: &mut Run<'_>,
         observer: &mut dyn Observer,
-    ) -> Result<(), Stop> {
+    ) -> Result<(), AnalyzeError> {
         if !is_open(&run.folder.facts()) {
             return Ok(());
         }
         let mut fruitless = 0;
         loop {
             let started = Instant::now();
-            let Asked { request, calls } = self.ask(run, observer).await?;
+            let (request, calls) = self.ask(run, observer).await?;
             let input = run.input_without_experience();
-            let most = run.services.limits.files_per_round;
-            let chosen = serve::choose(&input, &request.files, "reasoner", most);
+            let chosen = serve::choose(&input, &request.files, "reasoner");
             let lookups = serve::new_lookups(&input, &request.lookups);
             let own = completeness::request(&input).basis;
             self.step.text = explained(own, &request.basis, input.facts.language);
@@ -138,7 +125,7 @@ impl Rounds {
 
     /// Begins a round; whether the bound allows one more.
     fn begin(&mut self, run: &mut Run<'_>) -> bool {
-        self.bounded = run.folder.round >= run.services.limits.rounds;
+        self.bounded = run.folder.round >= run.services.rounds;
         run.folder.round += u32::from(!self.bounded);
         !self.bounded
     }
@@ -158,7 +145,11 @@ impl Rounds {
         self.log.push(entry(run, &before, chosen, asked));
     }
 
-    async fn ask(&mut self, run: &mut Run<'_>, observer: &mut dyn Observer) -> Result<Asked, Stop> {
+    async fn ask(
+        &mut self,
+        run: &mut Run<'_>,
+        observer: &mut dyn Observer,
+    ) -> Result<(FileRequest, Option<ToolCalls>), AnalyzeError> {
         let (mut answer, _) = run.conclude(&[StepId::Completeness], observer).await?;
         let usage = answer.usage.take().unwrap_or_default();
         self.step.tokens_in += usage.tokens_in;
@@ -169,10 +160,7 @@ impl Rounds {
             Some(Conclusion::Completeness(request)) => request,
             _ => FileRequest::default(),
         };
-        Ok(Asked {
-            request,
-            calls: answer.calls,
-        })
+        Ok((request, answer.calls))
     }
 
     pub(super) fn finish(mut self, run: &mut Run<'_>, observer: &mut dyn Observer) {
@@ -193,15 +181,10 @@ impl Rounds {
         };
         let missing = found.missing.iter().map(|m| &m.information);
         let absent = missing.filter(|m| !m.present && !m.without_it);
-        let absent = absent.map(|m| &m.file);
-        let absent: BTreeSet<&String> = absent.collect();
+        let absent: BTreeSet<&String> = absent.map(|m| &m.file).collect();
         let judged = self.judged.as_ref();
         let cited = judged.map(|request| request.experiences.clone());
         let cited = cited.unwrap_or_else(|| completeness::experience(&input));
-        let by_model = judged.filter(|_| run.panel.asks_model());
-        let model = by_model.map(|request| {
-            json!({ "sufficient": !request.needs_files, "missing": request.missing, "basis": request.basis })
-        });
         self.step.conclusion = json!({
             "sufficient": information.sufficient,
             "score": information.score,
@@ -214,8 +197,12 @@ impl Rounds {
             "absent": absent,
             "experiences": cited,
         });
-        if let Some(model) = model {
-            self.step.conclusion["model"] = model;
+        if let Some(request) = judged.filter(|_| run.panel.asks_model()) {
+            self.step.conclusion["model"] = json!({
+                "sufficient": !request.needs_files,
+                "missing": request.missing,
+                "basis": request.basis,
+            });
         }
         self.step.text = completeness::summary(&input, &self.step.text, &self.log, ended, &cited);
         self.step.elapsed_ms = (self.elapsed + started.elapsed()).as_secs_f64() * 1e3;
@@ -227,7 +214,8 @@ impl Rounds {
 /// Whether a file could still change a conclusion: one is unread, or a rule lacks information.
 fn is_open(facts: &Facts) -> bool {
     let found = &facts.found;
-    !(facts.outline.unread.is_empty() && found.missing.is_empty() && found.undecided.is_empty())
+    let mut undecided = found.causes(RuleResult::Abstained);
+    !facts.outline.unread.is_empty() || !found.missing.is_empty() || undecided.next().is_some()
 }
 
 /// Files that would decide the open hypotheses of an answer.
@@ -253,8 +241,7 @@ pub(super) fn check_files(
     wanted: &[WantedFile],
     observer: &mut dyn Observer,
 ) -> bool {
-    let most = run.services.limits.files_per_round;
-    let chosen = serve::choose(&run.input_without_experience(), wanted, "reasoner", most);
+    let chosen = serve::choose(&run.input_without_experience(), wanted, "reasoner");
     if chosen.is_empty() {
         return false;
     }

@@ -1,15 +1,15 @@
 //! One analysis in progress: the folder, the experience, the reasoners, and their conclusions.
 
+use std::sync::Mutex;
 use std::time::Duration;
 
 use crate::conclusion::Conclusion;
 use crate::facts::{MeasuredAnswer, StepInput};
-use crate::progress::{Observer, Shared};
+use crate::progress::{Event, Observer};
 use crate::reasoner::Answer;
 use crate::request::{AnalyzeError, Request, Services};
 use crate::step::StepId;
 
-use super::Stop;
 use super::folder::Folder;
 use super::notebook::Notebook;
 use super::panel::{Panel, StepOutcome};
@@ -85,7 +85,7 @@ impl<'a> Run<'a> {
         &mut self,
         ids: &[StepId],
         observer: &mut dyn Observer,
-    ) -> Result<(Answer, Duration), Stop> {
+    ) -> Result<(Answer, Duration), AnalyzeError> {
         let input = self.input(ids);
         let job = self.folder.job();
         let outcome = self.panel.think(ids, &input, job, observer).await?;
@@ -97,11 +97,16 @@ impl<'a> Run<'a> {
         &mut self,
         ids: [StepId; 2],
         observer: &mut dyn Observer,
-    ) -> [Result<(Answer, Duration), Stop>; 2] {
+    ) -> [Result<(Answer, Duration), AnalyzeError>; 2] {
         let [first, second] = ids.map(|id| [id]);
         let inputs = [self.input(&first), self.input(&second)];
-        let shared = Shared::new(observer);
-        let (mut one, mut other) = (shared.ear(), shared.ear());
+        let shared = Mutex::new(observer);
+        let tell = |event: Event<'_>| {
+            if let Ok(mut observer) = shared.lock() {
+                observer.event(event);
+            }
+        };
+        let (mut one, mut other) = (tell, tell);
         let job = self.folder.job();
         let (a, b) = futures::future::join(
             self.panel.think(&first, &inputs[0], job, &mut one),
@@ -134,9 +139,9 @@ impl<'a> Run<'a> {
         let checks = &mut self.notebook.checks;
         checks.repaired += u32::from(answer.repaired);
         if let Some(check) = outcome.check {
-            checks.claims += check.claims;
-            checks.dropped += check.dropped;
-            checks.unverified += check.unverified;
+            checks.claims += check.checks.claims;
+            checks.dropped += check.checks.dropped;
+            checks.unverified += check.checks.unverified;
             answer.remarks.extend(check.remarks);
             // Only advice proposes; a repeated step replaces its proposals.
             let is_advice = |c: &Conclusion| matches!(c, Conclusion::Advice(_));

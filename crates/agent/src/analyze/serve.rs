@@ -11,9 +11,12 @@ use crate::prompts::fence;
 use crate::tools::{self, ToolRequest};
 use llm::{ToolCall, ToolResult};
 use report::format::cut;
-use report::{Language, Text, text};
+use report::{Language, Localize, Text, text};
 
 use super::run::Run;
+
+/// Files that THINK 4 reads in one round. The specification allows three.
+const FILES_PER_ROUND: usize = 3;
 
 /// Look-ups served in one round; more would crowd out the files.
 pub(super) const LOOKUPS_PER_ROUND: usize = 4;
@@ -25,19 +28,14 @@ pub(super) struct Chosen {
 
 /// Files for this round: those asked for that are in the folder and were not shown before. The
 /// rules only ask for unread ones; a reasoner may also want the text of one that was parsed.
-pub(super) fn choose(
-    input: &StepInput,
-    asked: &[WantedFile],
-    by: &'static str,
-    most: usize,
-) -> Vec<Chosen> {
+pub(super) fn choose(input: &StepInput, asked: &[WantedFile], by: &'static str) -> Vec<Chosen> {
     let mut chosen: Vec<Chosen> = Vec::new();
     for wanted in asked {
         let name = shown_name(wanted);
         let is_new = is_known(input, &wanted.file)
             && !was_shown(input, &name)
             && chosen.iter().all(|c| shown_name(&c.wanted) != name);
-        if is_new && chosen.len() < most {
+        if is_new && chosen.len() < FILES_PER_ROUND {
             chosen.push(Chosen {
                 wanted: wanted.clone(),
                 by,
@@ -150,21 +148,18 @@ fn text_of(run: &Run<'_>, wanted: &WantedFile, before: &StepInput) -> String {
         return refusal(text!("`{name}` 已经给出过", "`{name}` was shown before"));
     }
     quoted(run, name).unwrap_or_else(|| {
-        let most = run.services.limits.files_per_round;
         refusal(text!(
-            "未读取 `{name}`：每轮最多 {most} 个文件，且文件必须可读",
-            "`{name}` was not read: at most {most} files a turn, and it must be readable"
+            "未读取 `{name}`：每轮最多 {FILES_PER_ROUND} 个文件，且文件必须可读",
+            "`{name}` was not read: at most {FILES_PER_ROUND} files a turn, and it must be readable"
         ))
     })
 }
 
 fn quoted(run: &Run<'_>, name: &str) -> Option<String> {
     let excerpt = run.folder.excerpt(name)?;
-    let left_out = match excerpt.cut_bytes {
-        0 => Text::default(),
-        bytes => text!("（省略 {bytes} 字节）", " ({bytes} bytes left out)"),
-    };
-    let left_out: String = left_out.into(run.folder.facts().language);
+    let cut = Some(excerpt.cut_bytes).filter(|bytes| *bytes > 0);
+    let left_out = cut.map(|bytes| text!("（省略 {bytes} 字节）", " ({bytes} bytes left out)"));
+    let left_out = left_out.localize(run.folder.facts().language);
     let text = &excerpt.text;
     Some(fence(&format!("{name}{left_out}\n\n{text}"), "file"))
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use report::{Cause, RuleResult, Text, text};
 
 use super::causes::{Mention, Stance};
-use super::concepts::{Concepts, FIX, fit_specially, is_conditional, negation};
+use super::concepts::{CONDITIONS, Concepts, FIX, fit_specially, negation};
 use super::judge::{Fault, Judge, Kind, Topic};
 use super::ledger::Fact;
 use super::lexicon::{Words, has_word};
@@ -154,16 +154,9 @@ impl Judge<'_> {
         let findings: Vec<_> = ids().filter_map(|id| self.found.finding(id)).collect();
         if let [finding] = findings.as_slice() {
             let id = &finding.id;
-            for suggestion in self
-                .suggestions
-                .iter()
-                .filter(|s| ids().any(|id| *id == s.id))
-            {
-                let fixed = suggestion.finding.as_ref();
-                if fixed.is_some_and(|fixed| fixed != id) {
-                    let other = &suggestion.id;
-                    fault(text!("{other} 不解决 {id}", "{other} does not fix {id}"));
-                }
+            let fixed = |s: &&String| self.suggestion(s)?.finding.as_ref();
+            for other in ids().filter(|s| fixed(s).is_some_and(|fixed| fixed != id)) {
+                fault(text!("{other} 不解决 {id}", "{other} does not fix {id}"));
             }
             let is_of_other = |e: &&String| {
                 let mut all = self.found.findings.iter();
@@ -188,15 +181,19 @@ impl Judge<'_> {
     /// "The suggested changes do not affect the run time", "the hint is not suitable for this job".
     pub(super) fn no_effect(&self, clause: &Clause, topic: &Topic, faults: &mut Vec<Fault>) {
         let lower = &clause.lower;
-        let is_unfit = negation(lower).is_some() && has_word(lower, FIT) && !is_conditional(lower);
-        if is_unfit && topic.ids.iter().any(|id| self.is_suggestion(id)) {
+        let is_unfit =
+            negation(lower).is_some() && has_word(lower, FIT) && !has_word(lower, CONDITIONS);
+        if is_unfit && topic.ids.iter().any(|id| self.suggestion(id).is_some()) {
             let remark = text!("否认了一条建议", "it denies a suggestion of the program");
             faults.push(clause.contradicts(remark));
             return;
         }
         let has_gain = self.found.findings.iter().any(|f| f.impact.is_some());
-        let is_fix =
-            has_word(lower, FIX) || clause.ids.iter().any(|(_, id, _)| self.is_suggestion(id));
+        let mut suggested = clause
+            .ids
+            .iter()
+            .filter_map(|(_, id, _)| self.suggestion(id));
+        let is_fix = has_word(lower, FIX) || suggested.next().is_some();
         let denies =
             negation(lower).is_some() && has_word(lower, EFFECT) || has_word(lower, NO_EFFECT);
         let is_about_time = has_word(lower, TIME) || has_word(lower, NO_EFFECT);

@@ -1,8 +1,9 @@
 //! Causes in prose: by code, title or common name, and whether a clause affirms them.
 
-use report::{Cause, ProblemType};
+use report::Cause::{self, *};
+use report::ProblemType;
 
-use super::concepts::{is_conditional, is_modal, negation};
+use super::concepts::{CONDITIONS, MODALS, negation};
 use super::lexicon::{Words, find_word, has_word, is_whole};
 
 /// A mention of some causes in a clause.
@@ -11,7 +12,6 @@ pub(crate) struct Mention {
     /// The possible causes; one for a code or a title.
     pub(crate) causes: Vec<Cause>,
     pub(crate) stance: Stance,
-    pub(crate) is_exact: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -24,56 +24,39 @@ pub(crate) enum Stance {
     Neutral,
 }
 
-/// Common names of causes. With `true` the words alone affirm the cause.
-const CALLED: &[(&[Cause], bool, Words)] = &[
-    (SKEW, true, "skew|skewed|data skew|倾斜"),
+/// Common names of causes. Only words for skew affirm the cause by themselves; the others also name something measured.
+const CALLED: &[(&[Cause], Words)] = &[
+    (SKEW, "skew|skewed|data skew|倾斜"),
+    (&[HeapPressure], "garbage collection|gc|垃圾回收"),
+    (&[Spill], "spill|spills|spilling|spilled|落盘|溢出"),
     (
-        &[Cause::HeapPressure],
-        false,
-        "garbage collection|gc|垃圾回收",
-    ),
-    (
-        &[Cause::Spill],
-        false,
-        "spill|spills|spilling|spilled|落盘|溢出",
-    ),
-    (
-        &[Cause::RedundantRepartition],
-        false,
+        &[RedundantRepartition],
         "repartition|repartitions|repartitioning|重新分区",
     ),
-    (&[Cause::SmallFiles], false, "small files|小文件"),
-    (&[Cause::VertexRetries], false, "retries|retried|重试"),
+    (&[SmallFiles], "small files|小文件"),
+    (&[VertexRetries], "retries|retried|重试"),
     (
-        &[Cause::SlowMachine],
-        false,
+        &[SlowMachine],
         "slow machine|slow machines|slow node|慢机器|机器过慢",
     ),
-    (&[Cause::QueueWait], false, "queuing|queue wait|排队"),
+    (&[QueueWait], "queuing|queue wait|排队"),
+    (&[JoinExplosion], "join explosion|cartesian|膨胀"),
+    (&[CpuBoundUdo, UserCodeFailure], "user code|udf|用户代码"),
     (
-        &[Cause::JoinExplosion],
-        false,
-        "join explosion|cartesian|膨胀",
-    ),
-    (
-        &[Cause::CpuBoundUdo, Cause::UserCodeFailure],
-        false,
-        "user code|udf|用户代码",
-    ),
-    (
-        &[Cause::Misestimate, Cause::MemoryEstimateTooLow],
-        false,
+        &[Misestimate, MemoryEstimateTooLow],
         "misestimate|wrong estimate|估计错误",
     ),
 ];
 
 const SKEW: &[Cause] = &[
-    Cause::JoinHotKey,
-    Cause::GroupHotKey,
-    Cause::NullOrDefaultKey,
-    Cause::LowCardinalityKey,
-    Cause::PartitionLayout,
+    JoinHotKey,
+    GroupHotKey,
+    NullOrDefaultKey,
+    LowCardinalityKey,
+    PartitionLayout,
 ];
+
+const SHUFFLE: Words = "excessive shuffle|过多 shuffle|过多的 shuffle|过多shuffle";
 
 /// Words that turn the name of something measured into a cause.
 const BLAMES: Words = "problem|cause|causes|caused by|because|due to|slow|suffers|heavy|bottleneck|excessive|too many|too much|\
@@ -88,53 +71,40 @@ const DENIED_BEFORE: Words =
 
 /// The causes that a clause names; `heading` is the stance of a heading above it.
 pub(crate) fn mentions(lower: &str, heading: Option<Stance>) -> Vec<Mention> {
+    let stance = |at, length| heading.unwrap_or_else(|| stance(lower, at, length));
     let mut found: Vec<Mention> = Vec::new();
     let mut taken: Vec<std::ops::Range<usize>> = Vec::new();
     for cause in Cause::ALL {
         let title = cause.title();
-        let names = [cause.code(), title.en, title.zh];
-        for name in names {
+        for name in [cause.code(), title.en, title.zh] {
             let name = name.to_lowercase();
-            let Some(at) = lower
-                .find(&name)
-                .filter(|at| is_whole(lower, &(*at..at + name.len())))
-            else {
-                continue;
-            };
-            taken.push(at..at + name.len());
-            found.push(Mention {
-                causes: vec![*cause],
-                stance: heading.unwrap_or_else(|| stance(lower, at, name.len())),
-                is_exact: true,
-            });
+            let span = lower.find(&name).map(|at| at..at + name.len());
+            if let Some(span) = span.filter(|span| is_whole(lower, span)) {
+                let (causes, stance) = (vec![*cause], stance(span.start, name.len()));
+                found.push(Mention { causes, stance });
+                taken.push(span);
+            }
         }
     }
-    let shuffle = "excessive shuffle|过多 shuffle|过多的 shuffle|过多shuffle";
-    if let Some(at) = find_word(lower, shuffle) {
+    if let Some(at) = find_word(lower, SHUFFLE) {
         let is_shuffle = |c: &Cause| c.problem_type() == ProblemType::ExcessiveShuffle;
         found.push(Mention {
             causes: Cause::ALL.iter().copied().filter(is_shuffle).collect(),
-            stance: heading.unwrap_or_else(|| stance(lower, at, 0)),
-            is_exact: false,
+            stance: stance(at, 0),
         });
     }
-    for (causes, affirms, names) in CALLED {
-        let Some(at) = find_word(lower, names) else {
+    for (causes, names) in CALLED {
+        let at = find_word(lower, names);
+        let Some(at) = at.filter(|at| !taken.iter().any(|span| span.contains(at))) else {
             continue;
         };
-        if taken.iter().any(|span| span.contains(&at)) {
-            continue;
-        }
-        let stance = match heading.unwrap_or_else(|| stance(lower, at, 0)) {
-            Stance::Affirmed | Stance::Possible if !affirms && !has_word(lower, BLAMES) => {
-                Stance::Neutral
-            }
-            stance => stance,
-        };
+        let affirms = *causes == SKEW || has_word(lower, BLAMES);
         found.push(Mention {
             causes: causes.to_vec(),
-            stance,
-            is_exact: false,
+            stance: match stance(at, 0) {
+                Stance::Affirmed | Stance::Possible if !affirms => Stance::Neutral,
+                stance => stance,
+            },
         });
     }
     found
@@ -154,10 +124,10 @@ fn stance(lower: &str, at: usize, length: usize) -> Stance {
     {
         return Stance::Denied;
     }
-    if is_conditional(before) || is_conditional(behind) {
+    if has_word(before, CONDITIONS) || has_word(behind, CONDITIONS) {
         return Stance::Neutral;
     }
-    match is_modal(before) || is_modal(behind) {
+    match has_word(before, MODALS) || has_word(behind, MODALS) {
         true => Stance::Possible,
         false => Stance::Affirmed,
     }

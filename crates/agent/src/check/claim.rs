@@ -9,7 +9,7 @@ use super::equal::{equals, equals_number, groups, is_free, is_same_direction, le
 use super::judge::{Basis, Fault, Judge, Kind, Topic};
 use super::ledger::{Fact, Origin, Use, Value};
 use super::lexicon::has_word;
-use super::mention::{Clause, Phrase, clauses};
+use super::mention::{Claim, Clause, clauses};
 use super::quantity::{Quantity, Unit};
 use super::saving::is_gain;
 
@@ -85,15 +85,13 @@ impl Judge<'_> {
         self.no_effect(clause, topic, faults);
         let mut support: Vec<&Fact> = Vec::new();
         let mut is_sound = true;
-        for phrase in &clause.phrases {
-            for quantity in &phrase.quantities {
-                match self.quantity(text, clause, phrase, quantity, topic) {
-                    Ok(facts) => support.extend(facts),
-                    Err((kind, remark)) => {
-                        is_sound = false;
-                        let at = quantity.span.end;
-                        faults.push(Fault { at, kind, remark });
-                    }
+        for claim in clause.claims(text) {
+            match self.quantity(claim, topic) {
+                Ok(facts) => support.extend(facts),
+                Err((kind, remark)) => {
+                    is_sound = false;
+                    let at = claim.quantity.span.end;
+                    faults.push(Fault { at, kind, remark });
                 }
             }
         }
@@ -104,26 +102,19 @@ impl Judge<'_> {
     }
 
     /// The facts that support a quantity; none where it needs no support.
-    fn quantity(
-        &self,
-        text: &str,
-        clause: &Clause,
-        phrase: &Phrase,
-        quantity: &Quantity,
-        topic: &Topic,
-    ) -> Result<Vec<&Fact>, (Kind, Text)> {
-        if is_free(text, phrase, quantity) {
+    fn quantity(&self, claim: Claim<'_>, topic: &Topic) -> Result<Vec<&Fact>, (Kind, Text)> {
+        let Claim {
+            clause, quantity, ..
+        } = claim;
+        if is_free(claim) || self.is_base(claim) {
             return Ok(Vec::new());
         }
-        let number = &text[quantity.span.clone()];
-        if self.is_base(text, quantity) {
-            return Ok(Vec::new());
+        if is_gain(claim) {
+            return self.gain(claim, topic);
         }
-        if is_gain(text, clause, phrase, quantity) {
-            return self.gain(number, clause, phrase, quantity, topic);
-        }
+        let number = claim.number();
         let equal = self.known(number, quantity)?;
-        let (cited, is_cited) = self.citable(text, clause, quantity, topic);
+        let (cited, is_cited) = self.citable(claim, topic);
         // A place in the script is no value of evidence.
         let is_cited = is_cited && quantity.unit != Unit::Line;
         let is_own = |v: &&Value| {
@@ -153,23 +144,24 @@ impl Judge<'_> {
             );
             return Err((Kind::Contradiction, remark));
         }
-        self.fitting(number, clause, phrase, quantity, topic, (allowed, is_cited))
+        self.fitting(claim, topic, (allowed, is_cited))
     }
 
     /// The values that fit the topic and the direction of a clause.
-    fn fitting(
-        &self,
-        number: &str,
-        clause: &Clause,
-        phrase: &Phrase,
-        quantity: &Quantity,
+    fn fitting<'v>(
+        &'v self,
+        claim: Claim<'_>,
         topic: &Topic,
-        (mut left, is_cited): (Vec<&Value>, bool),
-    ) -> Result<Vec<&Fact>, (Kind, Text)> {
-        let stages = match clause.stages.is_empty() {
-            true => &topic.stages,
-            false => &clause.stages,
-        };
+        (mut left, is_cited): (Vec<&'v Value>, bool),
+    ) -> Result<Vec<&'v Fact>, (Kind, Text)> {
+        let Claim {
+            clause,
+            phrase,
+            quantity,
+            ..
+        } = claim;
+        let number = claim.number();
+        let stages = topic.stages_of(clause);
         left.retain(|v| self.is_about(self.fact(v), stages, clause));
         if left.is_empty() {
             let remark = text!(
@@ -186,10 +178,7 @@ impl Judge<'_> {
             );
             return Err((Kind::Contradiction, remark));
         }
-        let concepts = match phrase.concepts.is_empty() {
-            true => clause.concepts,
-            false => phrase.concepts,
-        };
+        let concepts = claim.concepts();
         let special = |v: &Value| {
             let value = (v.concepts, self.fact(v).concepts);
             fit_specially((phrase.concepts, clause.concepts), value)
@@ -247,14 +236,11 @@ impl Judge<'_> {
     }
 
     /// The ids that may own the value of a quantity, and whether the quantity is bound to them.
-    fn citable(
-        &self,
-        text: &str,
-        clause: &Clause,
-        quantity: &Quantity,
-        topic: &Topic,
-    ) -> (Vec<String>, bool) {
-        let groups = groups(text, clause);
+    fn citable(&self, claim: Claim<'_>, topic: &Topic) -> (Vec<String>, bool) {
+        let Claim {
+            clause, quantity, ..
+        } = claim;
+        let groups = groups(claim.text, clause);
         let first = clause.phrases.iter().flat_map(|p| &p.quantities).next();
         let leads = groups
             .first()
@@ -287,20 +273,11 @@ impl Judge<'_> {
 
     /// A finding may be argued with its evidence, a suggestion with its finding.
     fn add_related(&self, id: &str, ids: &mut Vec<String>) {
-        if let Some(finding) = self.found.finding(id) {
-            ids.extend(finding.evidence.iter().cloned());
-            let own = self
-                .suggestions
-                .iter()
-                .filter(|s| s.finding.as_deref() == Some(id));
-            ids.extend(own.map(|s| s.id.clone()));
-        }
-        let suggestion = self.suggestions.iter().find(|s| s.id == id);
-        let finding = suggestion.and_then(|s| self.found.finding(s.finding.as_deref()?));
-        if let Some(finding) = finding {
-            ids.push(finding.id.clone());
-            ids.extend(finding.evidence.iter().cloned());
-        }
+        ids.extend(self.fixes(id).map(|s| s.id.clone()));
+        let fixed = self.suggestion(id).and_then(|s| s.finding.as_deref());
+        ids.extend(fixed.map(str::to_owned));
+        let finding = self.found.finding(fixed.unwrap_or(id));
+        ids.extend(finding.into_iter().flat_map(|f| f.evidence.iter().cloned()));
     }
 
     fn is_about(&self, fact: &Fact, stages: &BTreeSet<String>, clause: &Clause) -> bool {
@@ -322,16 +299,13 @@ impl Judge<'_> {
 
     /// Columns that the facts about the same findings name.
     pub(super) fn columns_beside(&self, fact: &Fact) -> BTreeSet<String> {
-        let is_same = |id: &&String| {
-            let finding = self.found.finding(id);
-            finding.is_some_and(|f| {
-                fact.ids
-                    .iter()
-                    .any(|own| own == *id || f.evidence.contains(own))
-                    || self
-                        .suggestions
-                        .iter()
-                        .any(|s| s.finding.as_ref() == Some(id) && fact.ids.contains(&s.id))
+        let is_same = |id: &String| {
+            let own = &fact.ids;
+            let evidence = self.found.finding(id).map(|f| &f.evidence);
+            evidence.is_some_and(|evidence| {
+                own.contains(id)
+                    || own.iter().any(|own| evidence.contains(own))
+                    || self.fixes(id).any(|s| own.contains(&s.id))
             })
         };
         let same = self.ledger.columns_of.iter().filter(|(id, _)| is_same(id));
@@ -345,7 +319,8 @@ impl Judge<'_> {
     }
 
     /// Whether a duration is the whole run's, as in "18 s of 4 min".
-    fn is_base(&self, text: &str, quantity: &Quantity) -> bool {
+    fn is_base(&self, claim: Claim<'_>) -> bool {
+        let Claim { text, quantity, .. } = claim;
         let before = text[..quantity.span.start].trim_end().to_lowercase();
         let is_part = ["of", "of the", "from", "out of", "/"]
             .iter()
@@ -356,6 +331,7 @@ impl Judge<'_> {
             && self
                 .elapsed
                 .iter()
+                .flatten()
                 .any(|s| equals_number(quantity, quantity.value, *s, 0.0))
     }
 }

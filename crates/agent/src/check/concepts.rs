@@ -124,14 +124,6 @@ pub(crate) fn negation(lower: &str) -> Option<usize> {
     find_word(&cleaned, NEGATIONS).or(contracted)
 }
 
-pub(crate) fn is_conditional(lower: &str) -> bool {
-    has_word(lower, CONDITIONS)
-}
-
-pub(crate) fn is_modal(lower: &str) -> bool {
-    has_word(lower, MODALS)
-}
-
 const GAIN: Words = "save|saves|saved|saving|savings|gain|gains|节省|省下|可省|省约|收益|缩短|delay|delays|delayed|延误|耽误";
 
 const SHORTER: Words =
@@ -163,6 +155,7 @@ pub(crate) const NORM: Words = "healthy|normal|normally|usual|usually|expected|s
 pub(crate) const EXAMPLE: Words = "example|examples|experience|playbook|another job|other jobs|in that case|e.g|such as|示例|案例|经验|例如|\
      其他作业|比如";
 
-const CONDITIONS: Words = "if|whether|unless|in case|would|如果|若|是否|假如|假设|的话|除非";
+pub(super) const CONDITIONS: Words =
+    "if|whether|unless|in case|would|如果|若|是否|假如|假设|的话|除非";
 
-const MODALS: Words = "may|might|could|can|possibly|perhaps|probably|可能|也许|或许";
+pub(super) const MODALS: Words = "may|might|could|can|possibly|perhaps|probably|可能|也许|或许";

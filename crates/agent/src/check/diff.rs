@@ -17,42 +17,31 @@ pub(super) struct Checked {
     pub(super) result: Option<Text>,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Fault {
-    NoScript,
-    NotADiff,
-    DoesNotApply,
-    ChangesNothing,
-    DoesNotParse,
-    LosesColumns,
-    UnknownHint,
-}
+/// Why a diff is left out.
+type Fault = StaticText;
 
-impl Fault {
-    pub(super) fn text(self) -> StaticText {
-        let (zh, en) = match self {
-            Fault::NoScript => ("没有可改的脚本", "there is no script to change"),
-            Fault::NotADiff => ("不是 unified diff", "the diff is not a unified diff"),
-            Fault::DoesNotApply => (
-                "diff 无法应用到脚本",
-                "the diff does not apply to the script",
-            ),
-            Fault::ChangesNothing => ("diff 没有改动任何内容", "the diff changes nothing"),
-            Fault::DoesNotParse => (
-                "diff 改后的脚本无法解析",
-                "the script changed by the diff does not parse",
-            ),
-            Fault::LosesColumns => (
-                "diff 改后的脚本没有保持输出列",
-                "the script changed by the diff does not keep the columns of its outputs",
-            ),
-            Fault::UnknownHint => (
-                "diff 改后的脚本含有未知的提示",
-                "the script changed by the diff has a hint that is not known",
-            ),
-        };
-        Text { zh, en }
-    }
+const NO_SCRIPT: Fault = fault("没有可改的脚本", "there is no script to change");
+const NOT_A_DIFF: Fault = fault("不是 unified diff", "the diff is not a unified diff");
+const DOES_NOT_APPLY: Fault = fault(
+    "diff 无法应用到脚本",
+    "the diff does not apply to the script",
+);
+const CHANGES_NOTHING: Fault = fault("diff 没有改动任何内容", "the diff changes nothing");
+const DOES_NOT_PARSE: Fault = fault(
+    "diff 改后的脚本无法解析",
+    "the script changed by the diff does not parse",
+);
+const LOSES_COLUMNS: Fault = fault(
+    "diff 改后的脚本没有保持输出列",
+    "the script changed by the diff does not keep the columns of its outputs",
+);
+const UNKNOWN_HINT: Fault = fault(
+    "diff 改后的脚本含有未知的提示",
+    "the script changed by the diff has a hint that is not known",
+);
+
+const fn fault(zh: &'static str, en: &'static str) -> Fault {
+    Text { zh, en }
 }
 
 /// Checks a unified diff against the script of a job. A diff that makes the same change as one of `suggestions` needs no
@@ -61,16 +50,16 @@ impl Fault {
 /// # Errors
 /// The fault of the diff.
 pub(super) fn check(job: &Job, diff: &str, suggestions: &[Suggestion]) -> Result<Checked, Fault> {
-    let script = job.script.as_ref().ok_or(Fault::NoScript)?;
+    let script = job.script.as_ref().ok_or(NO_SCRIPT)?;
     let changed = apply(&script.text, diff)?;
     if changed == script.text {
-        return Err(Fault::ChangesNothing);
+        return Err(CHANGES_NOTHING);
     }
     let found = advice::verify_script(job, &changed);
     for (is_fine, fault) in [
-        (found.parses, Fault::DoesNotParse),
-        (found.columns_preserved, Fault::LosesColumns),
-        (found.hints_known, Fault::UnknownHint),
+        (found.parses, DOES_NOT_PARSE),
+        (found.columns_preserved, LOSES_COLUMNS),
+        (found.hints_known, UNKNOWN_HINT),
     ] {
         if !is_fine {
             return Err(fault);
@@ -79,10 +68,8 @@ pub(super) fn check(job: &Job, diff: &str, suggestions: &[Suggestion]) -> Result
     let diff = script.diff(&changed).text;
     let (same_result, result) = result(job, script, changed, suggestions);
     let verified = Verified {
-        parses: true,
-        columns_preserved: true,
-        hints_known: true,
         same_result,
+        ..found
     };
     Ok(Checked {
         diff: (same_result != SameResult::Different).then_some(diff),
@@ -140,22 +127,12 @@ pub fn apply_diff(script: &str, diff: &str) -> Option<String> {
 
 /// The script with the diff applied. Models write line feeds alone, even if the script has CRLF.
 fn apply(text: &str, diff: &str) -> Result<String, Fault> {
-    let has_crlf = text.contains("\r\n");
-    let plain = |text: &str| {
-        if has_crlf {
-            text.replace("\r\n", "\n")
-        } else {
-            text.to_owned()
-        }
-    };
-    let diff = plain(diff);
-    let hunks = hunks(&diff).ok_or(Fault::NotADiff)?;
-    let changed = patched(&plain(text), &hunks).ok_or(Fault::DoesNotApply)?;
-    Ok(if has_crlf {
-        changed.replace('\n', "\r\n")
-    } else {
-        changed
-    })
+    if text.contains("\r\n") {
+        let plain = |text: &str| text.replace("\r\n", "\n");
+        return Ok(apply(&plain(text), &plain(diff))?.replace('\n', "\r\n"));
+    }
+    let hunks = hunks(diff).ok_or(NOT_A_DIFF)?;
+    patched(text, &hunks).ok_or(DOES_NOT_APPLY)
 }
 
 /// Lines that replace others, all with their line feeds.
@@ -278,14 +255,11 @@ mod tests {
                 Ok("a\nx\nb\nc\nd\nf"),
             ),
             // not as long as the header says; out of order; a second hunk behind prose
-            ("@@ -2,2 +2 @@\n-b\n+x\n".to_owned(), Err(Fault::NotADiff)),
-            (format!("{last}@@ -1 +1 @@\n-a\n+x\n"), Err(Fault::NotADiff)),
-            (
-                format!("@@ -1 +1 @@\n-a\n+x\nand\n{last}"),
-                Err(Fault::NotADiff),
-            ),
+            ("@@ -2,2 +2 @@\n-b\n+x\n".to_owned(), Err(NOT_A_DIFF)),
+            (format!("{last}@@ -1 +1 @@\n-a\n+x\n"), Err(NOT_A_DIFF)),
+            (format!("@@ -1 +1 @@\n-a\n+x\nand\n{last}"), Err(NOT_A_DIFF)),
             // the file's last line has no line feed
-            ("@@ -5 +5 @@\n-e\n+f\n".to_owned(), Err(Fault::DoesNotApply)),
+            ("@@ -5 +5 @@\n-e\n+f\n".to_owned(), Err(DOES_NOT_APPLY)),
         ] {
             assert_eq!(apply(text, &diff), expected.map(str::to_owned), "{diff}");
         }

@@ -2,7 +2,7 @@
 
 use super::ledger::{Fact, Value};
 use super::lexicon::{Words, has_word};
-use super::mention::{Clause, Phrase};
+use super::mention::{Claim, Clause, Phrase};
 use super::quantity::{Bound, Quantity, Unit};
 
 /// Largest whole number that may be a mere count of things in the text ("two causes", "3 steps").
@@ -72,9 +72,15 @@ pub(super) fn lends(clause: &Clause, fact: &Fact, quantity: &Quantity) -> bool {
 }
 
 /// Whether a number is no claim about the job: a small count, the number in a name, a setting to be made.
-pub(super) fn is_free(text: &str, phrase: &Phrase, quantity: &Quantity) -> bool {
+pub(super) fn is_free(claim: Claim<'_>) -> bool {
+    let Claim {
+        text,
+        phrase,
+        quantity,
+        ..
+    } = claim;
     let is_small = quantity.raw.fract() == 0.0 && quantity.raw <= COUNT;
-    let is_word = !text[quantity.span.clone()].starts_with(|c: char| c.is_ascii_digit());
+    let is_word = !claim.number().starts_with(|c: char| c.is_ascii_digit());
     let before = text[phrase.span.start..quantity.span.start]
         .trim_end()
         .to_lowercase();

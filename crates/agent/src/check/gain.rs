@@ -2,21 +2,19 @@
 
 use report::{Text, text};
 
-use super::causes::Mention;
 use super::judge::{Judge, Kind, Topic};
 use super::ledger::{Fact, Use, Value};
-use super::mention::{Clause, Phrase};
-use super::quantity::Quantity;
+use super::mention::{Claim, Clause};
 
 impl Judge<'_> {
-    pub(super) fn gain(
-        &self,
-        number: &str,
-        clause: &Clause,
-        phrase: &Phrase,
-        quantity: &Quantity,
-        topic: &Topic,
-    ) -> Result<Vec<&Fact>, (Kind, Text)> {
+    pub(super) fn gain(&self, claim: Claim<'_>, topic: &Topic) -> Result<Vec<&Fact>, (Kind, Text)> {
+        let Claim {
+            clause,
+            phrase,
+            quantity,
+            ..
+        } = claim;
+        let number = claim.number();
         let equal = self.known(number, quantity)?;
         let ids = self.gaining(clause, topic);
         let wrong = |remark| Err((Kind::Contradiction, remark));
@@ -49,7 +47,7 @@ impl Judge<'_> {
     /// The findings and suggestions that may own a gain in a clause; `None` for all.
     fn gaining(&self, clause: &Clause, topic: &Topic) -> Option<Vec<String>> {
         let has_gain = |id: &&String| {
-            let suggestion = self.suggestions.iter().find(|s| s.id == **id);
+            let suggestion = self.suggestion(id);
             suggestion.is_some_and(|s| s.gain.contains(|c: char| c.is_ascii_digit()))
         };
         let own: Vec<String> = clause.ids.iter().map(|(_, id, _)| id.clone()).collect();
@@ -63,27 +61,21 @@ impl Judge<'_> {
             }
             if !findings.is_empty() {
                 // "S2: … Fixes F1. Saves 18 s.": the gain belongs to the suggestion.
-                let of_last = last.filter(|id| self.fixes(id, &findings)).cloned();
-                return Some(of_last.map_or(findings, |id| vec![id]));
+                let fixed = |id: &&String| self.suggestion(id)?.finding.as_ref();
+                let of_last = last.filter(|id| fixed(id).is_some_and(|f| findings.contains(f)));
+                return Some(of_last.map_or(findings, |id| vec![id.clone()]));
             }
-            let cited = |id: &String| {
-                let all = self.found.findings.iter();
-                let cited = all.filter(|f| f.evidence.contains(id));
-                cited.map(|f| f.id.clone()).collect::<Vec<_>>()
-            };
-            let of_evidence: Vec<String> = ids.iter().flat_map(cited).collect();
+            let cited = self.found.findings.iter();
+            let cited = cited.filter(|f| ids.iter().any(|id| f.evidence.contains(id)));
+            let of_evidence: Vec<String> = cited.map(|f| f.id.clone()).collect();
             if !of_evidence.is_empty() {
                 return Some(of_evidence);
             }
         }
-        let stages = match clause.stages.is_empty() {
-            true => &topic.stages,
-            false => &clause.stages,
-        };
-        let mut named: Vec<String> = self
-            .findings_on(&clause.causes)
-            .map(str::to_owned)
-            .collect();
+        let stages = topic.stages_of(clause);
+        let findings = self.found.findings.iter();
+        let named = findings.filter(|f| clause.causes.iter().any(|m| m.causes.contains(&f.cause)));
+        let mut named: Vec<String> = named.map(|f| f.id.clone()).collect();
         if named.is_empty() && !stages.is_empty() {
             let on_stage = self
                 .ledger
@@ -98,23 +90,9 @@ impl Judge<'_> {
         if named.is_empty() {
             return None;
         }
-        let own = self
-            .suggestions
-            .iter()
-            .filter(|s| s.finding.as_ref().is_some_and(|f| named.contains(f)));
-        let own: Vec<String> = own.map(|s| s.id.clone()).collect();
-        named.extend(own);
+        let fixing = named.iter().flat_map(|id| self.fixes(id));
+        let fixing: Vec<String> = fixing.map(|s| s.id.clone()).collect();
+        named.extend(fixing);
         Some(named)
-    }
-
-    fn fixes(&self, suggestion: &str, findings: &[String]) -> bool {
-        let mut suggestions = self.suggestions.iter().filter(|s| s.id == suggestion);
-        suggestions.any(|s| s.finding.as_ref().is_some_and(|f| findings.contains(f)))
-    }
-
-    fn findings_on<'s>(&'s self, mentions: &'s [Mention]) -> impl Iterator<Item = &'s str> {
-        let findings = self.found.findings.iter();
-        let named = findings.filter(|f| mentions.iter().any(|m| m.causes.contains(&f.cause)));
-        named.map(|f| f.id.as_str())
     }
 }

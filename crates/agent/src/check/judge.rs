@@ -42,12 +42,19 @@ pub(crate) struct Judge<'a> {
     pub(crate) ledger: Ledger,
     pub(crate) found: &'a Found,
     pub(crate) suggestions: &'a [Suggestion],
-    pub(crate) elapsed: Vec<f64>,
+    /// Seconds that the job ran, and from its submission to its end.
+    pub(crate) elapsed: [Option<f64>; 2],
 }
 
 impl Judge<'_> {
-    pub(super) fn is_suggestion(&self, id: &str) -> bool {
-        self.suggestions.iter().any(|s| s.id == id)
+    pub(super) fn suggestion(&self, id: &str) -> Option<&Suggestion> {
+        self.suggestions.iter().find(|s| s.id == id)
+    }
+
+    /// The suggestions that fix a finding.
+    pub(super) fn fixes(&self, finding: &str) -> impl Iterator<Item = &Suggestion> {
+        let fixes = move |s: &&Suggestion| s.finding.as_deref() == Some(finding);
+        self.suggestions.iter().filter(fixes)
     }
 }
 
@@ -60,6 +67,16 @@ pub(super) struct Topic {
     pub(super) stages: BTreeSet<String>,
     /// Ids cited by a later clause of the sentence.
     pub(super) cited: Vec<String>,
+}
+
+impl Topic {
+    /// The stages that a clause is about.
+    pub(super) fn stages_of<'s>(&'s self, clause: &'s Clause) -> &'s BTreeSet<String> {
+        match clause.stages.is_empty() {
+            true => &self.stages,
+            false => &clause.stages,
+        }
+    }
 }
 
 /// The basis of a sentence.

@@ -6,14 +6,15 @@ use job::Job;
 use report::{Evidence, EvidenceValue, Finding, Suggestion};
 
 use super::concepts::Concepts;
-use super::mention::{Clause, Entities, clauses};
+use super::mention::{Claim, Clause, Entities, clauses};
 use super::quantity::{Quantity, Unit};
 use super::saving::is_gain;
 use crate::facts::StepInput;
 
 /// Where a fact stems from.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) enum Origin {
+    #[default]
     Job,
     /// A playbook or a resolved case: what it says is about other jobs.
     Experience,
@@ -31,7 +32,7 @@ pub(crate) enum Use {
     Norm,
 }
 
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub(crate) struct Fact {
     pub(crate) ids: Vec<String>,
     pub(crate) origin: Origin,
@@ -67,7 +68,7 @@ pub(crate) struct Ledger {
 #[derive(Default)]
 struct Source<'a> {
     ids: Vec<String>,
-    origin: Option<Origin>,
+    origin: Origin,
     /// Used where a sentence names no stage or table itself.
     stage: Option<&'a str>,
     table: Option<&'a str>,
@@ -115,33 +116,28 @@ impl Ledger {
         let fact = self.facts.len();
         self.facts.push(Fact {
             ids: source.ids.clone(),
-            origin: source.origin.unwrap_or(Origin::Job),
+            origin: source.origin,
             stages,
             columns: clause.columns.clone(),
             tables,
             others: clause.others.clone(),
             concepts: clause.concepts,
         });
-        for phrase in &clause.phrases {
-            for quantity in &phrase.quantities {
-                let used_for = source.used_for.unwrap_or_else(|| {
-                    match is_gain(text, clause, phrase, quantity) {
-                        true => Use::Gain,
-                        false => Use::Measured,
-                    }
-                });
-                let concepts = match phrase.concepts.is_empty() {
-                    true => clause.concepts,
-                    false => phrase.concepts,
-                };
-                self.values.push(Value {
-                    fact,
-                    quantity: quantity.clone(),
-                    concepts,
-                    is_negated: phrase.mood.is_negated,
-                    used_for,
-                });
-            }
+        for claim in clause.claims(text) {
+            let Claim {
+                phrase, quantity, ..
+            } = claim;
+            let said = match is_gain(claim) {
+                true => Use::Gain,
+                false => Use::Measured,
+            };
+            self.values.push(Value {
+                fact,
+                quantity: quantity.clone(),
+                concepts: claim.concepts(),
+                is_negated: phrase.mood.is_negated,
+                used_for: source.used_for.unwrap_or(said),
+            });
         }
     }
 
@@ -156,12 +152,11 @@ impl Ledger {
         let concepts = Concepts::of(about);
         self.facts.push(Fact {
             ids: source.ids.clone(),
-            origin: source.origin.unwrap_or(Origin::Job),
+            origin: source.origin,
             stages: source.stage.into_iter().map(str::to_owned).collect(),
-            columns: BTreeSet::new(),
             tables: source.table.into_iter().map(str::to_lowercase).collect(),
-            others: BTreeSet::new(),
             concepts,
+            ..Fact::default()
         });
         self.values.push(Value {
             fact,
@@ -387,7 +382,7 @@ impl Ledger {
     fn texts(&mut self, input: &StepInput) {
         let outline = &input.facts.outline;
         let text = Source {
-            origin: Some(Origin::Text),
+            origin: Origin::Text,
             ..Source::default()
         };
         let code = outline.code.iter().flat_map(|e| &e.lines);
@@ -402,7 +397,7 @@ impl Ledger {
         for passage in &input.experiences {
             let source = Source {
                 ids: vec![passage.chunk.clone()],
-                origin: Some(Origin::Experience),
+                origin: Origin::Experience,
                 ..Source::default()
             };
             self.say(&passage.text, &source);
@@ -413,19 +408,11 @@ impl Ledger {
 /// A number that no text writes.
 fn exactly(value: f64, unit: Unit) -> Quantity {
     Quantity {
-        span: 0..0,
-        end: 0,
         value,
         raw: value,
-        other: None,
-        half: 0.0,
         unit,
-        is_percent: false,
-        is_hedged: false,
         is_negative: value < 0.0,
-        bound: None,
-        is_down: false,
-        is_code: false,
+        ..Quantity::default()
     }
 }
 

@@ -2,7 +2,24 @@
 
 use std::ops::Range;
 
-use super::amount::{Quantity, Unit};
+/// The unit or the counted thing of a number, in base units.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) enum Unit {
+    Seconds,
+    Bytes,
+    /// Shares and factors: 22 % is 0.22, 3.6 times is 3.6.
+    Ratio,
+    Rows,
+    Vertices,
+    /// Other things that are counted, by their English plural.
+    Count(&'static str),
+    /// A line of the script.
+    Line,
+    /// The number of a stage, task or executor: part of a name.
+    Index,
+    #[default]
+    Plain,
+}
 
 /// Words with `|` between them; where it is allowed, one that ends with `*` may go on.
 pub(super) type Words = &'static str;
@@ -200,18 +217,6 @@ const MAGNITUDES: &[(&str, f64)] = &[
     ("B", 1e9),
 ];
 
-/// Whether a number is a script line: `lines 12–18`, `第 12 行`.
-pub(super) fn names_lines(text: &str, span: &Range<usize>, last: Option<&Quantity>) -> bool {
-    let before = text[..span.start].trim_end_matches([' ', '–', '-', '—']);
-    let follows = last.is_some_and(|q| q.unit == Unit::Line && q.span.end == before.len());
-    let is_ordinal = || {
-        let rest = &text[span.end..];
-        let rest = rest.trim_start_matches(|c: char| c.is_ascii_digit() || " –-—".contains(c));
-        before.ends_with('第') && rest.starts_with('行')
-    };
-    follows || ends_with_word(before, "line|lines") || is_ordinal()
-}
-
 /// Whether a word of a text is not part of a longer one.
 pub(super) fn is_whole(text: &str, span: &Range<usize>) -> bool {
     let is_letter = |c: Option<char>| c.is_some_and(|c| c.is_ascii_alphanumeric() || c == '_');
@@ -256,23 +261,15 @@ pub(super) fn has_word(lower: &str, words: &str) -> bool {
 
 /// A word that ends with `*` may go on.
 fn find_one(lower: &str, word: &str) -> Option<usize> {
-    let (stem, is_stem) = match word.strip_suffix('*') {
-        Some(stem) => (stem, true),
-        None => (word, false),
-    };
-    let mut places = lower.match_indices(stem);
-    let place = places.find(|(at, _)| {
-        let end = if is_stem {
-            lower.len()
+    let stem = word.trim_end_matches('*');
+    let place = lower.match_indices(stem).find(|(at, _)| {
+        // Only its beginning counts for a stem.
+        let text = if stem == word {
+            lower
         } else {
-            at + stem.len()
+            &lower[..at + stem.len()]
         };
-        let starts = is_whole(lower, &(*at..*at + stem.len()));
-        if is_stem && stem.is_ascii() {
-            let before = lower[..*at].chars().next_back();
-            return before.is_none_or(|c| !c.is_ascii_alphanumeric() && c != '_');
-        }
-        starts || end == *at
+        is_whole(text, &(*at..at + stem.len()))
     });
     place.map(|(at, _)| at)
 }

@@ -119,7 +119,7 @@ pub(crate) struct Phrase {
 }
 
 /// The text between two semicolons or stops.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub(crate) struct Clause {
     pub(crate) span: Range<usize>,
     /// Which line of the text it is in.
@@ -138,6 +138,44 @@ pub(crate) struct Clause {
     pub(crate) causes: Vec<Mention>,
     pub(crate) concepts: Concepts,
     pub(crate) mood: Mood,
+}
+
+/// A number of a text, with its surroundings.
+#[derive(Clone, Copy)]
+pub(crate) struct Claim<'a> {
+    pub(crate) text: &'a str,
+    pub(crate) clause: &'a Clause,
+    pub(crate) phrase: &'a Phrase,
+    pub(crate) quantity: &'a Quantity,
+}
+
+impl<'a> Claim<'a> {
+    pub(crate) fn number(self) -> &'a str {
+        &self.text[self.quantity.span.clone()]
+    }
+
+    /// The topics of its phrase, else of its clause.
+    pub(crate) fn concepts(self) -> Concepts {
+        match self.phrase.concepts.is_empty() {
+            true => self.clause.concepts,
+            false => self.phrase.concepts,
+        }
+    }
+}
+
+impl Clause {
+    /// The numbers of the clause of a text.
+    pub(crate) fn claims<'a>(&'a self, text: &'a str) -> impl Iterator<Item = Claim<'a>> {
+        self.phrases.iter().flat_map(move |phrase| {
+            let quantities = phrase.quantities.iter();
+            quantities.map(move |quantity| Claim {
+                text,
+                clause: self,
+                phrase,
+                quantity,
+            })
+        })
+    }
 }
 
 /// The clauses of a text.
@@ -226,19 +264,13 @@ fn clause(
 ) -> Clause {
     let lower = said(&text[span.clone()]);
     let mut clause = Clause {
-        line: 0,
-        sentence: 0,
         phrases: phrases(text, &span, numbers),
-        ids: Vec::new(),
-        stages: BTreeSet::new(),
-        columns: BTreeSet::new(),
-        tables: BTreeSet::new(),
-        others: BTreeSet::new(),
         causes: causes::mentions(&lower, under),
         concepts: Concepts::of(&lower),
         mood: Mood::of(&lower),
         lower,
         span: span.clone(),
+        ..Clause::default()
     };
     let part = &text[span.clone()];
     for (at, word) in words(part) {

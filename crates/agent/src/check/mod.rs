@@ -4,8 +4,6 @@
 //! parse, keep the outputs and not change the result. The model may repair its faults once. A claim in a field that still fails
 //! is left out; one within prose is marked. Knows no models and no prompts.
 
-mod alias;
-mod amount;
 mod belongs;
 mod causes;
 mod claim;
@@ -37,7 +35,7 @@ use crate::conclusion::{Conclusion, HypothesisResult};
 use crate::facts::StepInput;
 use crate::prompts;
 use crate::step::StepId;
-use report::{Language, Localize, ProblemType, Suggestion, Text, Verdict, text};
+use report::{Checks, Language, Localize, ProblemType, Suggestion, Text, Verdict, text};
 
 use judge::{Basis, Fault, Judge, Kind};
 use ledger::Ledger;
@@ -58,12 +56,7 @@ const QUOTED: usize = 160;
 /// The outcome of the check.
 #[derive(Debug, Default)]
 pub(crate) struct Outcome {
-    /// Claims that were looked at.
-    pub(crate) claims: u32,
-    /// Claims that were left out.
-    pub(crate) dropped: u32,
-    /// Claims that are kept with a mark.
-    pub(crate) unverified: u32,
+    pub(crate) checks: Checks,
     /// One line per claim that failed.
     pub(crate) remarks: Vec<String>,
     /// Proposals of the model as suggestions.
@@ -108,25 +101,17 @@ impl<'a> Checker<'a> {
             let title = finding.cause.title().localize(input.facts.language);
             statements.add_whole(&format!("{title} {}", finding.summary));
         }
-        let (found, suggestions) = (&input.facts.found, input.suggestions.iter());
         let mut changes = Statements::default();
-        for s in suggestions.clone() {
+        for s in &input.suggestions {
             changes.add_whole(&format!("{} {}", s.title, s.gain));
         }
-        let summary = &input.facts.job;
-        let elapsed = summary
-            .elapsed_seconds
-            .into_iter()
-            .chain(summary.total_seconds);
-        let evidence = input.cited().map(|e| &e.id);
-        let findings = found.findings.iter().map(|f| &f.id);
-        let ids = evidence.chain(findings);
-        let ids = ids.chain(suggestions.clone().map(|s| &s.id));
         let remembered: Vec<&str> = input.memory.iter().map(|m| m.text.as_str()).collect();
         remembered.iter().for_each(|text| told.add(text));
-        let passages = input.experiences.iter().map(|p| &p.chunk);
-        let sources = passages.chain(suggestions.flat_map(|s| &s.sources));
-        let chunks = sources.map(String::as_str).chain(cited_in(&remembered));
+        let allowed = Allowed::of(input);
+        let ids = [&allowed.evidence, &allowed.findings, &allowed.suggestions];
+        let chunks = allowed.chunks.iter().map(String::as_str);
+        let chunks = chunks.chain(cited_in(&remembered));
+        let summary = &input.facts.job;
         Checker {
             input,
             job,
@@ -135,12 +120,12 @@ impl<'a> Checker<'a> {
             own_answer: String::new(),
             judge: Judge {
                 ledger: Ledger::of(input, job),
-                found,
+                found: &input.facts.found,
                 suggestions: &input.suggestions,
-                elapsed: elapsed.collect(),
+                elapsed: [summary.elapsed_seconds, summary.total_seconds],
             },
-            names: Names::new(texts(), ids.map(String::as_str), chunks),
-            allowed: Allowed::of(input),
+            names: Names::new(texts(), ids.into_iter().flatten(), chunks),
+            allowed,
             told,
             statements,
             changes,
@@ -296,7 +281,7 @@ impl<'a> Checker<'a> {
     }
 
     fn drop(&mut self, remark: Text) {
-        self.outcome.dropped += 1;
+        self.outcome.checks.dropped += 1;
         self.outcome.remarks.push(self.say(remark));
     }
 
@@ -304,7 +289,7 @@ impl<'a> Checker<'a> {
     /// its claims fail or if it denies a finding.
     fn mark(&mut self, text: &mut String, about: &[String]) {
         let (marks, claims) = self.marks(text, about);
-        self.outcome.claims += u32::try_from(claims).unwrap_or(u32::MAX);
+        self.outcome.checks.claims += u32::try_from(claims).unwrap_or(u32::MAX);
         let denies = marks.iter().any(|m| m.kind == Kind::Denial);
         if denies || marks.len() * 2 > claims {
             let remarks: Vec<String> = marks.into_iter().map(|m| self.say(m.remark)).collect();
@@ -318,17 +303,17 @@ impl<'a> Checker<'a> {
             let mut contradicts = false;
             while let Some(mark) = marks.next_if(|mark| mark.at <= piece.end) {
                 kept.push_str(&text[at..mark.at]);
-                kept.push_str(mark.kind.mark(self.input.facts.language));
+                kept.push_str(mark_of(self.input.facts.language));
                 at = mark.at;
                 let is_unverified = mark.kind == Kind::Unverified;
                 contradicts |= !is_unverified;
-                self.outcome.unverified += u32::from(is_unverified);
+                self.outcome.checks.unverified += u32::from(is_unverified);
                 self.outcome.remarks.push(self.say(mark.remark));
             }
             kept.push_str(&text[at..piece.end]);
             if contradicts {
                 kept.truncate(start);
-                self.outcome.dropped += 1;
+                self.outcome.checks.dropped += 1;
             }
         }
         *text = kept;
@@ -355,7 +340,7 @@ impl<'a> Checker<'a> {
             let is_title =
                 !news::is_sentence(said) && !basis.has_number && support::has_words(said);
             if !judges && !is_title && !basis.stands(cites) {
-                self.outcome.dropped += 1;
+                self.outcome.checks.dropped += 1;
                 continue;
             }
             kept.push_str(&std::mem::take(&mut label));
@@ -380,7 +365,7 @@ impl<'a> Checker<'a> {
         if is_known || is_marked(sentence, language) {
             return sentence.to_owned();
         }
-        self.outcome.unverified += 1;
+        self.outcome.checks.unverified += 1;
         marked(sentence, language)
     }
 
@@ -412,9 +397,9 @@ impl<'a> Checker<'a> {
 
     /// The faults of a text in the order of their places, and the number of its claims.
     fn marks(&self, text: &str, about: &[String]) -> (Vec<Fault>, usize) {
-        let denials = verdict::contradictions(text, &self.input.facts.found);
-        let denials = denials.into_iter().map(|at| Fault {
-            at,
+        let denial = verdict::contradiction(text, &self.input.facts.found);
+        let denials = denial.into_iter().map(|sentence| Fault {
+            at: sentence.end,
             kind: Kind::Denial,
             remark: text!(
                 "有一句话与程序的判断相矛盾",
@@ -450,22 +435,6 @@ fn says_something(conclusion: &Conclusion) -> bool {
         Conclusion::Advice(c) if !c.additional.is_empty() => true,
         other => prose(other).iter().any(|text| !text.trim().is_empty()),
     }
-}
-
-impl Kind {
-    /// The mark behind a claim.
-    fn mark(self, language: Language) -> &'static str {
-        match self {
-            Kind::Unverified => mark_of(language),
-            Kind::Contradiction => contradiction_mark(language),
-            Kind::Denial => language.select("〔与程序的判断矛盾〕", " [contradicts the verdict]"),
-        }
-    }
-}
-
-/// The mark behind a claim that the facts contradict.
-pub(crate) fn contradiction_mark(language: Language) -> &'static str {
-    language.select("〔与事实矛盾〕", " [contradicts the facts]")
 }
 
 /// The mark behind a claim that has no basis.

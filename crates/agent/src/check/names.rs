@@ -42,7 +42,7 @@ impl Names {
     /// Collects the words of `texts`, and the ids that may be cited.
     pub(super) fn new<'a>(
         texts: impl IntoIterator<Item = &'a str>,
-        ids: impl IntoIterator<Item = &'a str>,
+        ids: impl IntoIterator<Item = &'a String>,
         chunks: impl IntoIterator<Item = &'a str>,
     ) -> Names {
         let mut names = Names::default();
@@ -51,7 +51,7 @@ impl Names {
             let words = words(text).map(|(_, word)| word.to_lowercase());
             names.words.extend(words);
         }
-        names.evidence.extend(ids.into_iter().map(str::to_owned));
+        names.evidence.extend(ids.into_iter().cloned());
         names.chunks.extend(chunks.into_iter().map(str::to_owned));
         names
     }
@@ -98,28 +98,24 @@ impl Names {
     }
 
     fn fault_of(&self, text: &str, span: &Range<usize>, word: &str) -> Option<What> {
-        if is_id(word) {
-            return (!self.knows_id(word)).then_some(("编号", "id"));
-        }
-        if word.contains(".md#") || word.contains(".md") && word.contains('/') {
-            return (!self.knows_chunk(word)).then_some(("经验", "experience"));
-        }
-        if is_cause(word) {
-            let code = word.trim_end_matches('.');
-            return (Cause::from_code(code).is_none() && !self.knows(word))
-                .then_some(("原因", "cause"));
-        }
-        if is_stage(word) {
-            return (!self.knows(word)).then_some(("阶段", "stage"));
-        }
         let lower = word.to_lowercase();
-        if FILE_ENDINGS.iter().any(|end| lower.ends_with(end)) {
-            return (!self.knows(word)).then_some(("文件", "file"));
-        }
-        if is_called_hint(text, span, word) {
-            return (!is_hint(word) && !self.knows(word)).then_some(("提示", "hint"));
-        }
-        None
+        let (is_known, what) = if is_id(word) {
+            (self.knows_id(word), ("编号", "id"))
+        } else if word.contains(".md#") || word.contains(".md") && word.contains('/') {
+            (self.knows_chunk(word), ("经验", "experience"))
+        } else if is_cause(word) {
+            let is_code = Cause::from_code(word.trim_end_matches('.')).is_some();
+            (is_code || self.knows(word), ("原因", "cause"))
+        } else if is_stage(word) {
+            (self.knows(word), ("阶段", "stage"))
+        } else if FILE_ENDINGS.iter().any(|end| lower.ends_with(end)) {
+            (self.knows(word), ("文件", "file"))
+        } else if is_called_hint(text, span, word) {
+            (is_hint(word) || self.knows(word), ("提示", "hint"))
+        } else {
+            return None;
+        };
+        (!is_known).then_some(what)
     }
 }
 
@@ -184,7 +180,7 @@ mod tests {
                 "tables.json",
                 "SELECT UserId FROM Clicks",
             ],
-            ["E1", "F1", "S1"],
+            &["E1", "F1", "S1"].map(str::to_owned),
             [
                 "experience/skew.md#fix",
                 "experience/skew-zh.md#修复/用-skewjoin-提示",

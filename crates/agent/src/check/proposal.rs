@@ -2,30 +2,16 @@
 
 use report::{Origin, Suggestion, SuggestionKind, Text, text};
 
+use super::lexicon::Words;
 use super::news::units;
 use super::{Checker, diff, mark_of};
 use crate::conclusion::Proposal;
 
 /// First words of a question.
-const QUESTION_WORDS: [&str; 8] = ["how", "why", "what", "when", "which", "怎", "为", "如"];
+const QUESTION_WORDS: Words = "how|why|what|when|which|怎|为|如";
 
 /// Words that name a proposal and not its change.
-const GENERIC_WORDS: [&str; 14] = [
-    "additional",
-    "cause",
-    "check",
-    "example",
-    "fix",
-    "further",
-    "new",
-    "offs",
-    "other",
-    "proposal",
-    "recommendation",
-    "suggestion",
-    "symptom",
-    "trade",
-];
+const GENERIC_WORDS: Words = "additional|cause|check|example|fix|further|new|offs|other|proposal|recommendation|suggestion|symptom|trade";
 
 impl Checker<'_> {
     /// Why a proposal of a model is left out: it has no title, repeats a suggestion, says not how, or fixes no finding and follows no
@@ -67,7 +53,7 @@ impl Checker<'_> {
 
     /// A change that the model proposes, with its unconfirmed parts; `None` if only its title is left.
     pub(super) fn proposal(&mut self, proposal: &mut Proposal) -> Option<Suggestion> {
-        self.outcome.claims += 1;
+        self.outcome.checks.claims += 1;
         let mut unverified = Vec::new();
         if proposal.evidence.is_empty() && proposal.experiences.is_empty() {
             unverified.push(text!(
@@ -94,11 +80,11 @@ impl Checker<'_> {
                 Err(fault) => unverified.push(text!(
                     "{fault}；已略去",
                     "{fault}; it was left out",
-                    fault = fault.text()
+                    fault = fault
                 )),
             }
         }
-        self.outcome.unverified += u32::try_from(unverified.len()).unwrap_or(u32::MAX);
+        self.outcome.checks.unverified += u32::try_from(unverified.len()).unwrap_or(u32::MAX);
         let title = proposal.title.clone();
         for fault in &unverified {
             let remark = text!(
@@ -149,11 +135,9 @@ impl Checker<'_> {
 /// Whether a title says what to change: not "Why?", "How to reduce skew" or "additional suggestion".
 fn names_change(title: &str) -> bool {
     let words = units(title);
-    let asks = words
-        .first()
-        .is_some_and(|w| QUESTION_WORDS.contains(&w.as_str()));
-    let is_generic = |word: &String| GENERIC_WORDS.contains(&word.as_str());
-    words.len() > 1 && !asks && !words.iter().all(is_generic)
+    let is_one_of = |word: &String, words: Words| words.split('|').any(|known| known == word);
+    let asks = words.first().is_some_and(|w| is_one_of(w, QUESTION_WORDS));
+    words.len() > 1 && !asks && !words.iter().all(|w| is_one_of(w, GENERIC_WORDS))
 }
 
 /// Whether neither a diff nor words say what to do. Scraps of code don't.

@@ -2,36 +2,61 @@
 
 use std::ops::Range;
 
-pub(crate) use super::amount::{Bound, Quantity, Unit};
+pub(crate) use super::lexicon::Unit;
 use super::lexicon::{
     self, ABOVE_BEFORE, BELOW_BEFORE, DOWN_AFTER, DOWN_BEFORE, HEDGES, INDEXED, WORDS,
 };
 
-/// A number without its unit.
-#[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Figure {
+/// The side of a limit that a phrase names: `below 2`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Bound {
+    Below,
+    Above,
+}
+
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(crate) struct Quantity {
+    /// The number as it is written, without its unit.
     pub(crate) span: Range<usize>,
-    /// Its value as written, with the word for its magnitude.
+    /// End of the unit.
+    pub(crate) end: usize,
+    /// In the base unit.
     pub(crate) value: f64,
-    /// Half of the last digit written.
+    /// The number in the unit that it is written with.
+    pub(crate) raw: f64,
+    /// Another reading: GB as GiB.
+    pub(crate) other: Option<f64>,
+    /// Half of the last digit, in the base unit.
     pub(crate) half: f64,
+    pub(crate) unit: Unit,
+    pub(crate) is_percent: bool,
+    pub(crate) is_hedged: bool,
+    pub(crate) is_negative: bool,
+    pub(crate) bound: Option<Bound>,
+    /// Less, shorter or lower by this much.
+    pub(crate) is_down: bool,
+    /// Quoted as code.
+    pub(crate) is_code: bool,
+}
+
+/// A number without its unit.
+struct Figure {
+    span: Range<usize>,
+    /// Its value as written, without the word for its magnitude.
+    value: f64,
+    /// Half of the last digit written.
+    half: f64,
+    is_word: bool,
 }
 
 /// The quantities of a text in their order.
 pub(crate) fn quantities(text: &str) -> Vec<Quantity> {
+    let mut figures: Vec<Figure> = spans(text).filter_map(|span| bare(text, span)).collect();
+    figures.extend(words(text));
+    figures.sort_by_key(|figure| figure.span.start);
     let mut found: Vec<Quantity> = Vec::new();
-    let mut all = spans(text)
-        .into_iter()
-        .map(|span| (span, None))
-        .collect::<Vec<_>>();
-    all.extend(
-        words(text)
-            .into_iter()
-            .map(|(span, value)| (span, Some(value))),
-    );
-    all.sort_by_key(|(span, _)| span.start);
-    for (span, word) in all {
-        let Some(quantity) = quantity(text, span, word, found.last()) else {
+    for figure in figures {
+        let Some(quantity) = quantity(text, &figure, found.last()) else {
             continue;
         };
         match found.last_mut() {
@@ -56,53 +81,40 @@ fn continues(text: &str, last: &Quantity, next: &Quantity) -> bool {
         && next.value < last.value / last.raw.max(1.0)
 }
 
-fn quantity(
-    text: &str,
-    span: Range<usize>,
-    word: Option<f64>,
-    last: Option<&Quantity>,
-) -> Option<Quantity> {
-    let (figure, spelled) = match word {
-        None => (bare(text, span)?, false),
-        Some(value) => (
-            Figure {
-                span,
-                value,
-                half: 0.0,
-            },
-            true,
-        ),
-    };
+fn quantity(text: &str, figure: &Figure, last: Option<&Quantity>) -> Option<Quantity> {
+    if figure.is_word {
+        return spelled_out(text, figure);
+    }
     let before = text[..figure.span.start].trim_end();
-    let rest = &text[figure.span.end..];
-    let (magnitude, length) = match spelled {
-        true => (1.0, 0),
-        false => lexicon::magnitude(rest),
-    };
+    let (magnitude, length) = lexicon::magnitude(&text[figure.span.end..]);
     let end = figure.span.end + length;
+    if before.ends_with("百分之") {
+        let unit = (Unit::Ratio, 0.01, None);
+        return Some(made(text, figure, end, unit, magnitude));
+    }
     let found = lexicon::unit(&text[end..], length > 0);
     let (mut unit, factor, other, taken) = found.unwrap_or((Unit::Plain, 1.0, None, 0));
-    if spelled {
-        return spelled_out(text, &figure, end, (unit, factor, taken));
-    }
-    if before.ends_with("百分之") {
-        return Some(made(
-            text,
-            &figure,
-            end,
-            (Unit::Ratio, 0.01, None),
-            magnitude,
-        ));
-    }
-    let is_line = lexicon::names_lines(text, &figure.span, last);
+    let is_line = names_lines(text, &figure.span, last);
     if is_line && matches!(unit, Unit::Plain | Unit::Rows | Unit::Count("lines")) {
         unit = Unit::Line;
     } else if matches!(unit, Unit::Plain) && lexicon::ends_with_word(before, INDEXED) {
         unit = Unit::Index;
     }
-    let mut quantity = made(text, &figure, end + taken, (unit, factor, other), magnitude);
+    let mut quantity = made(text, figure, end + taken, (unit, factor, other), magnitude);
     quantity.is_percent = unit == Unit::Ratio && factor < 1.0;
     Some(quantity)
+}
+
+/// Whether a number is a script line: `lines 12–18`, `第 12 行`.
+fn names_lines(text: &str, span: &Range<usize>, last: Option<&Quantity>) -> bool {
+    let before = text[..span.start].trim_end_matches([' ', '–', '-', '—']);
+    let follows = last.is_some_and(|q| q.unit == Unit::Line && q.span.end == before.len());
+    let is_ordinal = || {
+        let rest = &text[span.end..];
+        let rest = rest.trim_start_matches(|c: char| c.is_ascii_digit() || " –-—".contains(c));
+        before.ends_with('第') && rest.starts_with('行')
+    };
+    follows || lexicon::ends_with_word(before, "line|lines") || is_ordinal()
 }
 
 fn made(
@@ -139,33 +151,31 @@ fn made(
         other: other.map(|factor| figure.value * magnitude * factor),
         half: figure.half * scale,
         unit,
-        is_percent: false,
         is_hedged,
         is_negative,
         bound,
         is_down,
-        is_code: false,
+        ..Quantity::default()
     }
 }
 
 /// A number word counts only where its unit shows that it is a quantity: `three times`, `一半的行`.
-fn spelled_out(
-    text: &str,
-    figure: &Figure,
-    end: usize,
-    (unit, factor, taken): (Unit, f64, usize),
-) -> Option<Quantity> {
-    let is_fraction = figure.value.fract() != 0.0 || figure.value < 1.0;
-    let is_multiple = lexicon::is_multiple(&text[figure.span.clone()]);
-    let (unit, factor, taken) = match unit {
-        _ if is_fraction || is_multiple => (Unit::Ratio, 1.0, 0),
-        Unit::Seconds | Unit::Ratio | Unit::Bytes => (unit, factor, taken),
+fn spelled_out(text: &str, figure: &Figure) -> Option<Quantity> {
+    let (value, end) = (figure.value, figure.span.end);
+    let is_fraction = value.fract() != 0.0;
+    let (unit, factor, taken) = match lexicon::unit(&text[end..], false) {
+        _ if is_fraction || lexicon::is_multiple(&text[figure.span.clone()]) => {
+            (Unit::Ratio, 1.0, 0)
+        }
+        Some((unit @ (Unit::Seconds | Unit::Ratio | Unit::Bytes), factor, _, taken)) => {
+            (unit, factor, taken)
+        }
         _ => return None,
     };
     let mut quantity = made(text, figure, end + taken, (unit, factor, None), 1.0);
     quantity.half = quantity.value * 0.06;
     quantity.is_hedged = false;
-    quantity.is_percent = figure.value < 1.0;
+    quantity.is_percent = value < 1.0;
     Some(quantity)
 }
 
@@ -179,22 +189,14 @@ fn mark_code(text: &str, found: &mut [Quantity]) {
 }
 
 /// The places of the numbers of a text, leaving out the parts of names (`SV3`, `Join_5`, `E4`), of file names and of dates.
-fn spans(text: &str) -> Vec<Range<usize>> {
-    let bytes = text.as_bytes();
-    let mut found = Vec::new();
+fn spans(text: &str) -> impl Iterator<Item = Range<usize>> {
     let mut at = 0;
-    while at < bytes.len() {
-        if !bytes[at].is_ascii_digit() {
-            at += 1;
-            continue;
-        }
-        let end = end_of(bytes, at);
-        if !is_part_of_name(text, at, end) {
-            found.push(at..end);
-        }
-        at = end;
-    }
-    found
+    let numbers = std::iter::from_fn(move || {
+        let start = at + text[at..].find(|c: char| c.is_ascii_digit())?;
+        at = end_of(text.as_bytes(), start);
+        Some(start..at)
+    });
+    numbers.filter(|span| !is_part_of_name(text, span.start, span.end))
 }
 
 /// End of a number: digits, one decimal point, commas between thousands.
@@ -241,26 +243,33 @@ fn is_part_of_name(text: &str, start: usize, end: usize) -> bool {
 
 fn bare(text: &str, span: Range<usize>) -> Option<Figure> {
     let digits = text[span.clone()].replace(',', "");
-    let value: f64 = digits.parse().ok()?;
     let decimals = digits.split_once('.').map_or(0, |(_, d)| d.len());
-    let half = 0.5 * 10_f64.powi(-i32::try_from(decimals).ok()?);
-    Some(Figure { span, value, half })
+    Some(Figure {
+        span,
+        value: digits.parse().ok()?,
+        half: 0.5 * 10_f64.powi(-i32::try_from(decimals).ok()?),
+        is_word: false,
+    })
 }
 
 /// Numbers that are written as words.
-fn words(text: &str) -> Vec<(Range<usize>, f64)> {
+fn words(text: &str) -> Vec<Figure> {
     let lower = text.to_ascii_lowercase();
-    let mut found: Vec<(Range<usize>, f64)> = Vec::new();
-    let each = WORDS
-        .iter()
-        .flat_map(|(words, value)| words.split('|').map(move |word| (word, *value)));
-    for (word, value) in each {
-        for (at, _) in lower.match_indices(word) {
-            let span = at..at + word.len();
-            let overlaps =
-                |(other, _): &(Range<usize>, f64)| other.start < span.end && span.start < other.end;
-            if lexicon::is_whole(&lower, &span) && !found.iter().any(overlaps) {
-                found.push((span, value));
+    let mut found: Vec<Figure> = Vec::new();
+    for (words, value) in WORDS {
+        for word in words.split('|') {
+            for (at, _) in lower.match_indices(word) {
+                let span = at..at + word.len();
+                let overlaps =
+                    |other: &Figure| other.span.start < span.end && span.start < other.span.end;
+                if lexicon::is_whole(&lower, &span) && !found.iter().any(overlaps) {
+                    found.push(Figure {
+                        span,
+                        value: *value,
+                        half: 0.0,
+                        is_word: true,
+                    });
+                }
             }
         }
     }
@@ -325,6 +334,6 @@ mod tests {
     fn names_are_no_numbers() {
         // Only the index in brackets.
         let found = spans("SV35_Combine[77] E44 F17 Join_55 v2.6.1 cl100k");
-        assert_eq!(found.len(), 1);
+        assert_eq!(found.count(), 1);
     }
 }

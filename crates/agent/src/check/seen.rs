@@ -101,14 +101,18 @@ pub(super) fn prose(conclusion: &Conclusion) -> Vec<String> {
 pub(super) fn seen(input: &StepInput) -> Vec<String> {
     let (outline, found, job) = (&input.facts.outline, &input.facts.found, &input.facts.job);
     let mut texts: Vec<&str> = Vec::new();
-    texts.extend(
-        outline
-            .names
-            .iter()
-            .chain(&outline.errors)
-            .chain(&outline.settings)
-            .map(String::as_str),
-    );
+    let lists = [
+        &outline.names,
+        &outline.errors,
+        &outline.settings,
+        &found.time.lines,
+    ];
+    let tables = outline.tables.iter().map(|table| &table.measures.lines);
+    let stages = outline.stages.iter();
+    let stages = stages.flat_map(|stage| [&stage.operators, &stage.measures.lines]);
+    let lines = lists.into_iter().chain(tables).chain(stages).flatten();
+    texts.extend(lines.map(String::as_str));
+    texts.extend(outline.stages.iter().map(|stage| stage.name.as_str()));
     texts.extend(input.facts.question.as_deref());
     for finding in &found.findings {
         texts.extend([finding.summary.as_str(), finding.cause.code()]);
@@ -116,12 +120,8 @@ pub(super) fn seen(input: &StepInput) -> Vec<String> {
     texts.extend(input.answer.iter().map(|a| a.text.as_str()));
     for e in input.cited() {
         texts.extend([e.metric.as_str(), &e.text, &e.source.file]);
-        texts.extend(
-            e.expected
-                .iter()
-                .chain(&e.source.locator)
-                .map(String::as_str),
-        );
+        texts.extend(e.expected.as_deref());
+        texts.extend(e.source.locator.as_deref());
         if let EvidenceValue::Text(text) = &e.value {
             texts.push(text);
         }
@@ -137,15 +137,6 @@ pub(super) fn seen(input: &StepInput) -> Vec<String> {
             texts.extend(setting.current.as_deref());
         }
     }
-    for stage in &outline.stages {
-        texts.push(&stage.name);
-        let lines = stage.operators.iter().chain(&stage.measures.lines);
-        texts.extend(lines.map(String::as_str));
-    }
-    for table in &outline.tables {
-        texts.extend(table.measures.lines.iter().map(String::as_str));
-    }
-    texts.extend(found.time.lines.iter().map(String::as_str));
     for file in &outline.unread {
         texts.extend([file.file.as_str(), &file.description, &file.reason]);
     }

@@ -1,30 +1,69 @@
-//! The fields of a conclusion: unresolved references are removed, with the reason.
+//! The fields of a conclusion: obvious aliases become the ids that they stand for (`skew.join_hot_key` for F1, `S1 (hint, fixes F1)`
+//! for S1), and unresolved references are removed, with the reason.
 
 use report::{RuleResult, Text, text};
 
 use super::{Checker, IDS_NAMED, settled_class};
-use crate::conclusion::{CauseAnalysis, Conclusion, Module, Recommendation};
+use crate::conclusion::{CauseAnalysis, Conclusion, Module, Recommendation, Reference};
+use crate::merge::union;
 
 impl Checker<'_> {
+    /// Replaces aliases in the fields of a conclusion.
+    pub(super) fn coerce(&self, conclusion: &mut Conclusion) {
+        for (place, reference) in conclusion.references() {
+            let resolve = |raw: String| {
+                let known = self.allowed.resolve(property(place), &raw, self.input);
+                known.unwrap_or(raw)
+            };
+            match reference {
+                Reference::Name(name) => *name = resolve(std::mem::take(name)),
+                Reference::Maybe(name) => {
+                    *name = name.take().filter(|name| !is_none(name)).map(resolve);
+                }
+                Reference::Several(names) => {
+                    *names = union(Vec::new(), names.drain(..).map(resolve));
+                    names.retain(|name| !name.trim().is_empty());
+                }
+            }
+        }
+    }
+
     /// Removes unresolved references from lists and fields.
     pub(super) fn structure(&mut self, conclusion: &mut Conclusion) {
+        if let Conclusion::Advice(c) = conclusion {
+            self.keep(&mut c.recommendations, |this, r: &Recommendation| {
+                let is_known = this.allowed.suggestions.contains(&r.suggestion);
+                let place = "/recommendations/suggestion";
+                (!is_known).then(|| this.no_such(&r.suggestion, place))
+            });
+        }
+        for (place, reference) in conclusion.references() {
+            match reference {
+                Reference::Name(_) => {}
+                Reference::Maybe(name) => {
+                    let mut names: Vec<String> = name.take().into_iter().collect();
+                    self.keep(&mut names, |this, name| this.unresolved(name, place));
+                    *name = names.pop();
+                }
+                Reference::Several(names) => {
+                    self.keep(names, |this, name| this.unresolved(name, place));
+                }
+            }
+        }
         match conclusion {
             Conclusion::Classify(c) => {
-                self.keep_ids(&mut c.findings, "/findings");
-                self.keep_ids(&mut c.evidence, "/evidence");
-                self.keep_chunks(&mut c.experiences);
                 self.keep(&mut c.also, |this, class| {
                     let findings = &this.input.facts.found.findings;
+                    let is_found = findings.iter().any(|f| f.problem_type == *class);
                     let code = class.code();
-                    let fault = || {
+                    (!is_found).then(|| {
                         text!(
                             "没有 `{code}` 类的发现",
                             "no finding has the class `{code}`"
                         )
-                    };
-                    (!findings.iter().any(|f| f.problem_type == *class)).then(fault)
+                    })
                 });
-                self.outcome.claims += 1;
+                self.outcome.checks.claims += 1;
                 let settled = settled_class(self.input).filter(|class| *class != c.problem_type);
                 if let Some(class) = settled {
                     let code = class.code();
@@ -37,57 +76,20 @@ impl Checker<'_> {
             }
             Conclusion::KeyCode(c) => {
                 for module in &mut c.modules {
-                    self.keep_id(&mut module.finding, "/modules/finding");
-                    self.keep_stage(&mut module.stage);
                     self.keep_lines(&mut module.first_line, &mut module.last_line);
                 }
                 self.keep(&mut c.modules, |this, Module { name, .. }| {
                     let fault = || text!("作业中没有 `{name}`", "the job has no `{name}`");
                     (!this.names.knows(name)).then(fault)
                 });
-                self.keep_chunks(&mut c.experiences);
             }
-            Conclusion::Experience(c) => {
-                for cause in &mut c.causes {
-                    self.keep_id(&mut cause.finding, "/causes/finding");
-                    self.keep_ids(&mut cause.evidence, "/causes/evidence");
-                    self.keep_chunks(&mut cause.experiences);
-                }
-                self.keep(&mut c.causes, Self::unfounded);
-            }
-            Conclusion::Completeness(c) => self.keep_chunks(&mut c.experiences),
-            Conclusion::Advice(c) => {
-                self.keep(
-                    &mut c.recommendations,
-                    |this, Recommendation { suggestion, .. }| {
-                        let is_known = this.allowed.suggestions.contains(suggestion);
-                        let place = "/recommendations/suggestion";
-                        (!is_known).then(|| this.no_such(suggestion, place))
-                    },
-                );
-                for recommendation in &mut c.recommendations {
-                    self.keep_ids(&mut recommendation.evidence, "/recommendations/evidence");
-                    self.keep_chunks(&mut recommendation.experiences);
-                }
-                for proposal in &mut c.additional {
-                    self.keep_id(&mut proposal.finding, "/additional/finding");
-                    self.keep_ids(&mut proposal.evidence, "/additional/evidence");
-                    self.keep_chunks(&mut proposal.experiences);
-                }
-                self.keep_ids(&mut c.answer.evidence, "/answer/evidence");
-            }
-            Conclusion::Hypotheses(c) => {
-                for hypothesis in &mut c.hypotheses {
-                    self.keep_ids(&mut hypothesis.evidence, "/hypotheses/evidence");
-                    self.keep_file(&mut hypothesis.file);
-                }
-            }
-            Conclusion::Answer(c) => self.keep_ids(&mut c.evidence, "/evidence"),
+            Conclusion::Experience(c) => self.keep(&mut c.causes, Self::unfounded),
+            _ => {}
         }
     }
 
     /// Why a cause is left out: it is unknown, it has no support, the rules cleared it, or its finding has another cause.
-    pub(super) fn unfounded(&self, analysis: &CauseAnalysis) -> Option<Text> {
+    fn unfounded(&self, analysis: &CauseAnalysis) -> Option<Text> {
         let (code, found) = (&analysis.cause, &self.input.facts.found);
         let cause = report::Cause::from_code(code);
         let is_based = analysis.finding.is_some() || !analysis.evidence.is_empty();
@@ -120,7 +122,7 @@ impl Checker<'_> {
         fault: impl Fn(&Self, &T) -> Option<Text>,
     ) {
         items.retain(|item| {
-            self.outcome.claims += 1;
+            self.outcome.checks.claims += 1;
             let fault = fault(self, item);
             let is_fine = fault.is_none();
             fault.into_iter().for_each(|fault| self.drop(fault));
@@ -128,21 +130,23 @@ impl Checker<'_> {
         });
     }
 
-    pub(super) fn keep_ids(&mut self, ids: &mut Vec<String>, place: &str) {
-        self.keep(ids, |this, id| this.no_such_id(id, place));
-    }
-
-    pub(super) fn no_such_id(&self, id: &str, place: &str) -> Option<Text> {
-        (!self.names.knows_id(id)).then(|| self.no_such(id, place))
+    /// The fault of a reference that resolves to nothing.
+    fn unresolved(&self, name: &String, place: &'static str) -> Option<Text> {
+        match property(place) {
+            "experiences" => (!self.names.knows_chunk(name))
+                .then(|| text!("没有给出经验 `{name}`", "experience `{name}` was not given")),
+            "stage" => (!self.allowed.stages.contains(name))
+                .then(|| text!("阶段 `{name}` 不存在", "stage `{name}` does not exist")),
+            "file" => (!self.allowed.files.contains(name))
+                .then(|| text!("`{name}` 不存在", "`{name}` does not exist")),
+            _ => (!self.names.knows_id(name)).then(|| self.no_such(name, place)),
+        }
     }
 
     /// The fault of an id, with the valid ids.
-    pub(super) fn no_such(&self, id: &str, place: &str) -> Text {
-        let allowed = match place.rsplit('/').next() {
-            Some("finding" | "findings") => &self.allowed.findings,
-            Some("suggestion") => &self.allowed.suggestions,
-            _ => &self.allowed.evidence,
-        };
+    fn no_such(&self, id: &str, place: &'static str) -> Text {
+        let allowed = self.allowed.of_property(property(place));
+        let allowed = allowed.unwrap_or_default();
         let known: Vec<&str> = allowed.iter().take(IDS_NAMED).map(String::as_str).collect();
         let known = known.join(", ");
         match known.is_empty() {
@@ -157,60 +161,13 @@ impl Checker<'_> {
         }
     }
 
-    pub(super) fn keep_chunks(&mut self, chunks: &mut Vec<String>) {
-        self.keep(chunks, |this, chunk| {
-            let fault = || {
-                text!(
-                    "没有给出经验 `{chunk}`",
-                    "experience `{chunk}` was not given"
-                )
-            };
-            (!this.names.knows_chunk(chunk)).then(fault)
-        });
-    }
-
-    /// Keeps a field that names something unless it is at fault.
-    pub(super) fn keep_name(
-        &mut self,
-        field: &mut Option<String>,
-        fault: impl Fn(&Self, &str) -> Option<Text>,
-    ) {
-        let mut names: Vec<String> = field.take().into_iter().collect();
-        self.keep(&mut names, |this, name| fault(this, name));
-        *field = names.pop();
-    }
-
-    pub(super) fn keep_id(&mut self, id: &mut Option<String>, place: &str) {
-        self.keep_name(id, |this, id| this.no_such_id(id, place));
-    }
-
-    pub(super) fn keep_stage(&mut self, stage: &mut Option<String>) {
-        self.keep_name(stage, |this, name| {
-            let mut stages = this.input.facts.outline.stages.iter();
-            let fault = || text!("阶段 `{name}` 不存在", "stage `{name}` does not exist");
-            (!stages.any(|s| s.name == name)).then(fault)
-        });
-    }
-
-    pub(super) fn keep_file(&mut self, file: &mut Option<String>) {
-        self.keep_name(file, |this, name| {
-            let (facts, read) = (&this.input.facts, &this.input.reading.read);
-            let mut unread = facts.outline.unread.iter();
-            let mut missing = facts.found.missing.iter();
-            let is_known = read.iter().any(|file| file == name)
-                || unread.any(|u| u.file == name)
-                || missing.any(|m| m.information.file == name);
-            (!is_known).then(|| no_such(name))
-        });
-    }
-
-    pub(super) fn keep_lines(&mut self, first: &mut Option<u32>, last: &mut Option<u32>) {
+    fn keep_lines(&mut self, first: &mut Option<u32>, last: &mut Option<u32>) {
         let script = self.input.facts.outline.script.as_ref();
         let lines = script.map_or(0, |s| s.text.lines().count());
         let Some((from, to)) = first.zip(*last) else {
             return;
         };
-        self.outcome.claims += 1;
+        self.outcome.checks.claims += 1;
         if from == 0 || from > to || to as usize > lines {
             self.drop(text!(
                 "脚本没有第 {from}–{to} 行",
@@ -221,6 +178,13 @@ impl Checker<'_> {
     }
 }
 
-fn no_such(name: &str) -> Text {
-    text!("`{name}` 不存在", "`{name}` does not exist")
+/// The property at a place of a schema.
+fn property(place: &'static str) -> &'static str {
+    place.rsplit('/').next().unwrap_or(place)
+}
+
+/// "null" and "none" written as a text are no id.
+fn is_none(name: &str) -> bool {
+    let lower = name.trim().to_lowercase();
+    matches!(lower.as_str(), "" | "null" | "none" | "n/a" | "无" | "-")
 }

@@ -7,6 +7,7 @@ use report::Verdict;
 
 use super::lexicon::Words;
 use crate::found::Found;
+use crate::wording::cites;
 
 /// Phrases for "the job is fine".
 const ALL_IS_WELL: Words = "job is healthy|job is fine|job is ok|job is normal|job is in good shape|job has no problem|job has no issue|\
@@ -30,28 +31,22 @@ const CONDITIONS: Words =
 const NEGATIONS: Words =
     "not |not be |n't |n't be |never |cannot |cannot be |不能|不要|不可|不应|不会|并非|并不|不能说";
 
-/// Where each sentence ends that contradicts the verdict.
-pub(super) fn contradictions(text: &str, found: &Found) -> Vec<usize> {
-    let mut ends = Vec::new();
-    for (start, end) in sentences(text) {
-        let sentence = text[start..end].to_lowercase();
-        if CONDITIONS.split('|').any(|word| sentence.contains(word)) {
-            continue;
-        }
-        let denies_all = found.verdict != Verdict::Healthy && says(&sentence, ALL_IS_WELL);
+/// The first sentence that contradicts the verdict.
+pub(super) fn contradiction(text: &str, found: &Found) -> Option<Range<usize>> {
+    pieces(text).into_iter().find(|piece| {
+        let sentence = text[piece.clone()].to_lowercase();
         let names_finding = found.findings.iter().any(|finding| {
-            let id = finding.id.to_lowercase();
-            let is_part = |c: char| c.is_ascii_alphanumeric();
-            let mut words = sentence.split(|c| !is_part(c));
-            words.any(|word| word == id) || sentence.contains(finding.cause.code())
+            cites(&sentence, &finding.id.to_lowercase()) || sentence.contains(finding.cause.code())
         });
-        let names_all =
-            !found.findings.is_empty() && FINDINGS.split('|').any(|f| sentence.contains(f));
-        if denies_all || (names_finding || names_all) && says(&sentence, DOES_NOT_COUNT) {
-            ends.push(end);
-        }
-    }
-    ends
+        let names_all = !found.findings.is_empty() && contains(&sentence, FINDINGS);
+        let denies_all = found.verdict != Verdict::Healthy && says(&sentence, ALL_IS_WELL);
+        let denies = denies_all || (names_finding || names_all) && says(&sentence, DOES_NOT_COUNT);
+        denies && !contains(&sentence, CONDITIONS)
+    })
+}
+
+fn contains(sentence: &str, phrases: Words) -> bool {
+    phrases.split('|').any(|phrase| sentence.contains(phrase))
 }
 
 /// Whether a sentence contains one of the phrases and does not turn it around.
@@ -68,32 +63,24 @@ fn says(sentence: &str, phrases: Words) -> bool {
 /// Each sentence with its stop and the space before it; together they are the text.
 pub(super) fn pieces(text: &str) -> Vec<Range<usize>> {
     let mut found = Vec::new();
-    let mut start = 0;
-    for (_, end) in sentences(text) {
-        let stop = text[end..].chars().next().map_or(0, char::len_utf8);
-        found.push(start..end + stop);
-        start = end + stop;
-    }
-    found
-}
-
-/// Start and end of each sentence, its stop left out.
-fn sentences(text: &str) -> Vec<(usize, usize)> {
-    let mut found = Vec::new();
-    let mut start = 0;
+    let (mut start, mut sentence) = (0, 0);
     for (at, c) in text.char_indices() {
-        let next = text[at + c.len_utf8()..].chars().next();
-        let is_end = match c {
-            '.' | '!' | '?' | ';' => next.is_none_or(char::is_whitespace),
+        let end = at + c.len_utf8();
+        let rest = &text[end..];
+        let is_stop = match c {
+            '.' | '!' | '?' | ';' => rest.is_empty() || rest.starts_with(char::is_whitespace),
             '。' | '！' | '？' | '；' | '\n' => true,
             _ => false,
         };
-        if is_end {
-            found.push((start, at));
-            start = at + c.len_utf8();
+        if !is_stop && !rest.is_empty() {
+            continue;
+        }
+        let said = &text[sentence..if is_stop { at } else { end }];
+        sentence = end;
+        if !said.trim().is_empty() {
+            found.push(start..end);
+            start = end;
         }
     }
-    found.push((start, text.len()));
-    found.retain(|(start, end)| !text[*start..*end].trim().is_empty());
     found
 }

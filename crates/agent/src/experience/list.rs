@@ -7,7 +7,7 @@ use super::Asker;
 use super::plan::{self, Topic};
 use crate::facts::Facts;
 use crate::step::StepId;
-use report::Match;
+use report::{Match, RuleResult};
 
 /// Candidate parts of playbooks and cases for a list. A cause has up to a dozen of a section; without a known cause, most may be about
 /// causes that are ruled out.
@@ -20,11 +20,10 @@ const CHOICE: usize = 48;
 pub(crate) fn retrieve(
     asker: &Asker<'_>,
     step: StepId,
-    facts: &Facts,
     k: usize,
     others: &[&Hit],
 ) -> Result<Vec<Hit>, String> {
-    let topics = plan::topics(step, facts);
+    let topics = plan::topics(step, asker.facts);
     if topics.is_empty() {
         return Ok(Vec::new());
     }
@@ -32,10 +31,10 @@ pub(crate) fn retrieve(
         others,
         chosen: Vec::new(),
     };
-    for sections in plan::widths(step, facts) {
+    for sections in plan::widths(step, asker.facts) {
         let shelves = topics
             .iter()
-            .map(|topic| shelf(asker, step, topic, sections, facts));
+            .map(|topic| shelf(asker, step, topic, sections));
         let shelves: Result<Vec<Shelf>, String> = shelves.collect();
         list.fill(&shelves?, sections, k);
         if !list.chosen.is_empty() {
@@ -47,10 +46,10 @@ pub(crate) fn retrieve(
 
 /// Runs the first searches of the steps, several at a time; the asker keeps the answers. A search that fails here fails again
 /// in its step.
-pub(super) fn look_ahead(asker: &Asker<'_>, steps: &[StepId], facts: &Facts) {
+pub(super) fn look_ahead(asker: &Asker<'_>, steps: &[StepId]) {
     let mut asked: Vec<(Topic, Kind)> = Vec::new();
     for step in steps {
-        let topics = plan::topics(*step, facts).into_iter();
+        let topics = plan::topics(*step, asker.facts).into_iter();
         for topic in topics.filter(|topic| !topic.causes.is_empty()) {
             let cases = plan::takes_cases(*step).then(|| (topic.clone(), Kind::Case));
             for question in std::iter::once((topic, Kind::Experience)).chain(cases) {
@@ -61,7 +60,7 @@ pub(super) fn look_ahead(asker: &Asker<'_>, steps: &[StepId], facts: &Facts) {
         }
     }
     asked.into_par_iter().for_each(|(topic, kind)| {
-        drop(search(asker, &topic, kind, &[], facts));
+        drop(search(asker, &topic, kind, &[]));
     });
 }
 
@@ -76,13 +75,12 @@ fn shelf(
     step: StepId,
     topic: &Topic,
     sections: &[Section],
-    facts: &Facts,
 ) -> Result<Shelf, String> {
-    let of = |kind, sections: &[Section]| search(asker, topic, kind, sections, facts);
+    let of = |kind, sections: &[Section]| search(asker, topic, kind, sections);
     if topic.causes.is_empty() {
         let mut playbooks = of(Kind::Experience, sections)?;
         // Next to findings, only an answer to the question is of use.
-        let has_findings = !facts.found.findings.is_empty();
+        let has_findings = !asker.facts.found.findings.is_empty();
         playbooks.retain(|hit| !has_findings || hit.fit == Match::Strong);
         return Ok(Shelf {
             playbooks,
@@ -96,7 +94,7 @@ fn shelf(
         playbooks = of(Kind::Experience, sections)?;
     }
     if step == StepId::Advice {
-        let fixes = super::fixes(asker, &topic.causes, facts);
+        let fixes = super::fixes(asker, &topic.causes);
         let known = super::section_ids(&fixes);
         playbooks.retain_mut(|hit| super::keep(hit, |s| !known.contains(&s.id)));
         playbooks.splice(0..0, fixes);
@@ -114,11 +112,10 @@ fn search(
     topic: &Topic,
     kind: Kind,
     sections: &[Section],
-    facts: &Facts,
 ) -> Result<Vec<Hit>, String> {
     let mut query = Query::new(&topic.text, CHOICE);
     query.prefer = topic.prefer.clone();
-    for languages in [&[facts.language][..], &[]] {
+    for languages in [&[asker.facts.language][..], &[]] {
         query.filter = Filter {
             kinds: vec![kind],
             sections: sections.to_vec(),
@@ -127,7 +124,7 @@ fn search(
             ..Filter::default()
         };
         let mut hits = asker.search(&query, &topic.causes)?;
-        hits.retain(|hit| !is_ruled_out(&hit.chunk, facts));
+        hits.retain(|hit| !is_ruled_out(&hit.chunk, asker.facts));
         if !hits.is_empty() {
             return Ok(hits);
         }
@@ -137,8 +134,8 @@ fn search(
 
 /// Whether a chunk is only about causes that the facts rule out.
 fn is_ruled_out(chunk: &Chunk, facts: &Facts) -> bool {
-    let ruled_out = &facts.found.ruled_out;
-    !chunk.causes.is_empty() && chunk.causes.iter().all(|cause| ruled_out.contains(cause))
+    let is_cleared = |code: &String| facts.found.causes(RuleResult::Cleared).any(|c| c == code);
+    !chunk.causes.is_empty() && chunk.causes.iter().all(is_cleared)
 }
 
 struct List<'a> {

@@ -16,7 +16,6 @@ use llm::Mask;
 use tokio_util::sync::CancellationToken;
 
 use crate::facts::{Facts, Passage};
-use crate::outline::Outline;
 use crate::step::StepId;
 use report::{Experience, JobEngine};
 
@@ -59,11 +58,7 @@ pub type ChunkPrior<'a> = dyn Fn(&[String], &str) -> f32 + Sync + 'a;
 #[derive(Clone)]
 pub(crate) struct Asker<'a> {
     pub(crate) source: &'a dyn ExperienceSource,
-    pub(crate) engine: Engine,
-    /// The dialect of the job.
-    pub(crate) dialect: Option<JobEngine>,
-    /// Names of the job's parts, which queries leave out.
-    pub(crate) outline: &'a Outline,
+    pub(crate) facts: &'a Facts,
     pub(crate) prior: Option<&'a ChunkPrior<'a>>,
     pub(crate) answers: Answers,
     pub(crate) bounds: Bounds<'a>,
@@ -97,12 +92,21 @@ impl Bounds<'_> {
 pub(crate) type Answers = Arc<Mutex<HashMap<String, Vec<Hit>>>>;
 
 impl Asker<'_> {
+    fn engine(&self) -> Engine {
+        self.dialect().into()
+    }
+
+    /// The dialect of the job.
+    fn dialect(&self) -> Option<JobEngine> {
+        self.facts.job.engine
+    }
+
     fn search(&self, query: &Query<'_>, causes: &[String]) -> Result<Vec<Hit>, String> {
         let mut query = Query {
-            text: wording::general(&query.text, self.outline),
+            text: wording::general(&query.text, &self.facts.outline),
             ..query.clone()
         };
-        query.filter.engine = Some(self.engine);
+        query.filter.engine = Some(self.engine());
         let key = format!(
             "{} {:?} {:?} {causes:?} {}",
             query.k, query.filter, query.prefer, query.text
@@ -122,27 +126,22 @@ impl Asker<'_> {
             }
             None => self.bounds.search(self.source, &query),
         }?;
-        hits.retain_mut(|hit| keep(hit, |s| !sections::is_of_other_dialect(s, self.dialect)));
+        hits.retain_mut(|hit| keep(hit, |s| !sections::is_of_other_dialect(s, self.dialect())));
         answers().map(|mut answers| answers.insert(key, hits.clone()));
         Ok(hits)
     }
 }
 
 /// Runs the searches of steps and suggestions on all cores; with one core, early searches bring no gain.
-pub(crate) fn look_ahead(
-    asker: &Asker<'_>,
-    steps: &[StepId],
-    supported: &[(&str, Option<&str>)],
-    facts: &Facts,
-) {
+pub(crate) fn look_ahead(asker: &Asker<'_>, steps: &[StepId], supported: &[(&str, Option<&str>)]) {
     if rayon::current_num_threads() == 1 {
         return;
     }
     rayon::join(
-        || list::look_ahead(asker, steps, facts),
+        || list::look_ahead(asker, steps),
         || {
             for (topic, cause) in supported {
-                drop(support(asker, topic, *cause, facts));
+                drop(support(asker, topic, *cause));
             }
         },
     );
@@ -156,15 +155,14 @@ pub(crate) fn support(
     asker: &Asker<'_>,
     topic: &str,
     cause: Option<&str>,
-    facts: &Facts,
 ) -> Result<Vec<Hit>, String> {
-    let fix = sections::named(asker, topic, facts.language);
+    let fix = sections::named(asker, topic);
     let causes: Vec<String> = cause.map(str::to_owned).into_iter().collect();
     let advice = [Section::Fix, Section::Example, Section::TradeOffs];
     let mut query = Query::new(topic, SOURCES_PER_SUGGESTION);
     query.diversity = THINNING;
     // Passages in the reader's language first; a topic is worded in one language.
-    for languages in [&[facts.language][..], &[]] {
+    for languages in [&[asker.facts.language][..], &[]] {
         for sections in [&advice[..], &[]] {
             query.filter = Filter {
                 languages: languages.to_vec(),
@@ -186,14 +184,14 @@ pub(crate) fn support(
 }
 
 /// The sections that the suggestions for some causes name, in the order of the suggestions.
-fn fixes(asker: &Asker<'_>, causes: &[String], facts: &Facts) -> Vec<Hit> {
-    let found = &facts.found;
+fn fixes(asker: &Asker<'_>, causes: &[String]) -> Vec<Hit> {
+    let found = &asker.facts.found;
     let mut fixes: Vec<Hit> = Vec::new();
     for (suggestion, topic) in found.suggestions.iter().zip(&found.topics) {
         let finding = suggestion.finding.as_deref();
         let cause = finding.and_then(|id| Some(found.finding(id)?.cause.code()));
         if cause.is_some_and(|cause| causes.iter().any(|known| known == cause)) {
-            let mut fix = sections::named(asker, topic, facts.language);
+            let mut fix = sections::named(asker, topic);
             let known = section_ids(&fixes);
             fixes.extend(fix.take_if(|fix| keep(fix, |s| !known.contains(&s.id))));
         }
@@ -239,7 +237,7 @@ pub(crate) fn passages(asker: &Asker<'_>, hits: &[Hit]) -> Vec<Passage> {
             .map(|part| part.text);
         let texts: Vec<String> = std::iter::once(chunk.text.clone()).chain(parts).collect();
         let text = texts.join("\n\n");
-        match asker.dialect {
+        match asker.dialect() {
             Some(dialect) => dialect::own_text(&text, dialect),
             None => text,
         }
@@ -327,9 +325,7 @@ mod tests {
         let facts = facts(cause, engine, language);
         let asker = Asker {
             source: testkit::knowledge::index(),
-            engine: facts.job.engine.into(),
-            dialect: facts.job.engine,
-            outline: &facts.outline,
+            facts: &facts,
             prior: None,
             answers: Answers::default(),
             bounds: Bounds {
@@ -337,8 +333,8 @@ mod tests {
                 cancel: &CancellationToken::new(),
             },
         };
-        let mut hits = retrieve(&asker, StepId::Advice, &facts, 5, &[]).expect("searched");
-        let supporting = support(&asker, cause.title().en, Some(cause.code()), &facts);
+        let mut hits = retrieve(&asker, StepId::Advice, 5, &[]).expect("searched");
+        let supporting = support(&asker, cause.title().en, Some(cause.code()));
         hits.extend(supporting.expect("searched"));
         hits
     }

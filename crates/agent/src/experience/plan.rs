@@ -6,7 +6,7 @@ use indexer::{Filter, Section};
 
 use crate::facts::Facts;
 use crate::step::StepId;
-use report::{Finding, MissingInformation, Verdict};
+use report::{Finding, MissingInformation, RuleResult, Verdict};
 
 /// Maximum findings with a search of their own; more would leave each a single chunk.
 const FINDINGS_ASKED: usize = 3;
@@ -59,7 +59,10 @@ pub(super) fn topics(step: StepId, facts: &Facts) -> Vec<Topic> {
         StepId::Classify | StepId::KeyCode | StepId::Experience
     );
     if is_about_gaps || topics.is_empty() && !is_early {
-        let undecided = |cause: &String| facts.found.undecided.contains(cause);
+        let undecided = |cause: &String| {
+            let mut open = facts.found.causes(RuleResult::Abstained);
+            open.any(|code| code == cause)
+        };
         let causes = gaps(facts).flat_map(|m| m.would_decide.iter().map(|c| c.code().to_owned()));
         let causes: BTreeSet<String> = causes.filter(undecided).collect();
         if !causes.is_empty() {

@@ -188,16 +188,16 @@ sections! {
 
 /// The section that a suggestion with this topic needs, followed by those that share its chunk; `None` if no page about the job's
 /// engine and dialect has one.
-pub(super) fn named(asker: &Asker<'_>, topic: &str, language: Language) -> Option<Hit> {
+pub(super) fn named(asker: &Asker<'_>, topic: &str) -> Option<Hit> {
     let words = topic.split_once(' ').map_or(topic, |(_, words)| words);
     let fits = |row: &&Row| topic.starts_with(row.topic) || words.starts_with(row.topic);
     let mut rows: Vec<&Row> = SECTIONS.iter().filter(fits).collect();
     rows.sort_by_key(|row| std::cmp::Reverse(row.topic.len()));
     let mut sections = rows
         .iter()
-        .filter_map(|row| asker.source.chunk(&row.id(language)));
+        .filter_map(|row| asker.source.chunk(&row.id(asker.facts.language)));
     let serves = |section: &Chunk| {
-        section.engine.serves(asker.engine) && !is_of_other_dialect(section, asker.dialect)
+        section.engine.serves(asker.engine()) && !is_of_other_dialect(section, asker.dialect())
     };
     let section = sections.find(serves)?;
     section.with_sections(serves).map(hit)

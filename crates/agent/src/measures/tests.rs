@@ -32,7 +32,7 @@ fn small_parts_are_summed_up_and_name_every_finding_that_claims_some() {
             ["", "（F2）", "（F1：400 毫秒，F2：400 毫秒）"],
         ),
     ] {
-        let lines = by_stage(&account, language).lines;
+        let lines = by_stage(&account, language);
         let claims = lines.iter().map(|line| {
             let at = line.find(" %").expect("a share") + " %".len();
             &line[at..]

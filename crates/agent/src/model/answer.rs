@@ -3,9 +3,9 @@
 //! The schema decides about every repaired answer. The chain checks that a file named by a repaired
 //! answer exists.
 
-use serde_json::{Map, Value};
+use serde_json::Value;
 
-use super::{markers, validate};
+use super::markers;
 use crate::conclusion::{Conclusion, FileRequest};
 use crate::schema;
 use crate::step::StepId;
@@ -14,9 +14,6 @@ use report::{Language, text};
 
 /// Deepest nesting that is handed to the repair; conclusions nest five levels.
 const MAX_DEPTH: usize = 64;
-
-/// Errors of the schema that are quoted; more would bury the first.
-const ERRORS_QUOTED: usize = 5;
 
 /// A conclusion that could be read.
 #[derive(Debug, PartialEq)]
@@ -29,12 +26,12 @@ pub(super) struct Read {
 /// Reads the conclusions of some steps.
 ///
 /// # Errors
-/// The faults as short lines in the language of the run, for a turn of repair.
-pub(super) fn read(steps: &[StepId], text: &str, language: Language) -> Result<Read, Vec<String>> {
+/// The fault in the language of the run, for a turn of repair.
+pub(super) fn read(steps: &[StepId], text: &str, language: Language) -> Result<Read, String> {
     let answer = without_thoughts(text);
-    let faults = match read_json(steps, answer, language) {
+    let fault = match read_json(steps, answer, language) {
         Ok(read) => return Ok(read),
-        Err(faults) => faults,
+        Err(fault) => fault,
     };
     // A model without structured output may answer THINK 4 in the marks of the specification.
     if steps == [StepId::Completeness]
@@ -45,22 +42,22 @@ pub(super) fn read(steps: &[StepId], text: &str, language: Language) -> Result<R
             repaired: false,
         });
     }
-    Err(faults)
+    Err(fault)
 }
 
 /// Reads the text of a model that might have called tools: a conclusion, the arguments of the tool
 /// that ends the step, or plain words, which are its basis.
 ///
 /// # Errors
-/// The faults as short lines in the language of the run, for a turn of repair.
+/// The fault in the language of the run, for a turn of repair.
 pub(super) fn read_beside_tools(
     steps: &[StepId],
     text: &str,
     language: Language,
-) -> Result<Read, Vec<String>> {
-    let faults = match read(steps, text, language) {
+) -> Result<Read, String> {
+    let fault = match read(steps, text, language) {
         Ok(read) => return Ok(read),
-        Err(faults) => faults,
+        Err(fault) => fault,
     };
     let answer = without_thoughts(text).trim();
     let handed_in = candidates(answer).into_iter().find_map(|candidate| {
@@ -75,15 +72,15 @@ pub(super) fn read_beside_tools(
         };
         (!answer.is_empty() && !answer.contains('{')).then_some((request, false))
     };
-    let (request, repaired) = handed_in.or_else(in_words).ok_or(faults)?;
+    let (request, repaired) = handed_in.or_else(in_words).ok_or(fault)?;
     Ok(Read {
         conclusions: vec![Conclusion::Completeness(request)],
         repaired,
     })
 }
 
-fn read_json(steps: &[StepId], answer: &str, language: Language) -> Result<Read, Vec<String>> {
-    let mut faults = Vec::new();
+fn read_json(steps: &[StepId], answer: &str, language: Language) -> Result<Read, String> {
+    let mut fault = None;
     for candidate in candidates(answer) {
         let Some((value, repaired)) = parse(candidate) else {
             continue;
@@ -95,15 +92,11 @@ fn read_json(steps: &[StepId], answer: &str, language: Language) -> Result<Read,
                     repaired,
                 });
             }
-            Err(errors) if faults.is_empty() => faults = errors,
-            Err(_) => {}
+            Err(error) => fault = fault.or(Some(error)),
         }
     }
-    if faults.is_empty() {
-        let fault = text!("回答中没有 JSON 对象", "the answer holds no JSON object");
-        faults.push(fault.into(language));
-    }
-    Err(faults)
+    let no_object = text!("回答中没有 JSON 对象", "the answer holds no JSON object");
+    Err(fault.unwrap_or_else(|| no_object.into(language)))
 }
 
 /// Whether an answer holds a JSON object, however broken.
@@ -202,70 +195,25 @@ fn depth(text: &str) -> usize {
 
 fn conclude(
     steps: &[StepId],
-    value: Value,
+    mut value: Value,
     language: Language,
-) -> Result<Vec<Conclusion>, Vec<String>> {
-    match steps {
-        [step] => Ok(vec![one(*step, value, language)?]),
-        _ => {
-            let Value::Object(mut parts) = value else {
-                return Err(vec![text!("不是对象", "not an object").into(language)]);
-            };
-            let mut part = |step: &StepId| match parts.remove(step.id()) {
-                Some(value) => one(*step, value, language),
-                None => {
-                    let id = step.id();
-                    Err(vec![
-                        text!("缺少 `{id}`", "`{id}` is missing").into(language),
-                    ])
-                }
-            };
-            steps.iter().map(&mut part).collect()
-        }
-    }
-}
-
-fn one(step: StepId, mut value: Value, language: Language) -> Result<Conclusion, Vec<String>> {
-    let accepted = schema::accepted(step);
-    fill_gaps(&mut value, accepted);
+) -> Result<Vec<Conclusion>, String> {
     schema::finish(&mut value);
-    let mut errors = validate::faults(&value, accepted, language);
-    errors.truncate(ERRORS_QUOTED);
-    if !errors.is_empty() {
-        return Err(errors);
-    }
-    Conclusion::from_value(step, value).map_err(|e| vec![e.to_string()])
-}
-
-/// Fills in optional values that a model left out: lists become empty, nullable values null. Drops
-/// properties that the schema does not know.
-fn fill_gaps(value: &mut Value, schema: &Value) {
-    if let (Value::Object(map), Some(Value::Object(properties))) =
-        (&mut *value, schema.get("properties"))
-    {
-        map.retain(|name, _| properties.contains_key(name));
-        add_missing(map, properties);
-        for (name, inner) in map.iter_mut() {
-            fill_gaps(inner, &properties[name]);
-        }
-    }
-    if let (Value::Array(items), Some(schema)) = (value, schema.get("items")) {
-        items.iter_mut().for_each(|item| fill_gaps(item, schema));
-    }
-}
-
-fn add_missing(map: &mut Map<String, Value>, properties: &Map<String, Value>) {
-    for (name, schema) in properties {
-        if map.contains_key(name) {
-            continue;
-        }
-        let types = &schema["type"];
-        if *types == "array" {
-            map.insert(name.clone(), Value::Array(Vec::new()));
-        } else if types.as_array().is_some_and(|t| t.contains(&"null".into())) {
-            map.insert(name.clone(), Value::Null);
-        }
-    }
+    let conclusion = |step: &StepId| {
+        let part = match steps {
+            [_] => value.take(),
+            _ => value[step.id()].take(),
+        };
+        Conclusion::from_value(*step, part).map_err(|error| {
+            let (step, error) = (step.id(), error.to_string());
+            text!(
+                "`{step}` 不符合 schema：{error}",
+                "`{step}` does not follow the schema: {error}"
+            )
+            .into(language)
+        })
+    };
+    steps.iter().map(conclusion).collect()
 }
 
 #[cfg(test)]
@@ -277,10 +225,8 @@ mod tests {
         let both = [StepId::Classify, StepId::KeyCode];
         for answer in ["none", "{}", "{\"think1\": 5}"] {
             for language in [Language::Zh, Language::En] {
-                let faults = read(&both, answer, language).expect_err("it is faulty");
-                for fault in faults {
-                    assert_eq!(Language::of(&fault), language, "{answer}: {fault}");
-                }
+                let fault = read(&both, answer, language).expect_err("it is faulty");
+                assert_eq!(Language::of(&fault), language, "{answer}: {fault}");
             }
         }
     }

@@ -2,7 +2,6 @@
 
 mod answer;
 mod chat;
-mod connect;
 mod context;
 mod dry_run;
 pub(crate) mod markers;
@@ -11,9 +10,7 @@ mod rows;
 mod shown;
 mod task;
 mod tokens;
-mod validate;
 
-pub use connect::connect;
 pub use dry_run::{DryRun, Preview};
-pub use reasoner::LlmReasoner;
+pub use reasoner::{LlmReasoner, connect};
 pub use tokens::tokens;

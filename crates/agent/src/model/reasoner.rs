@@ -1,4 +1,4 @@
-//! The reasoner that asks a language model: the model of each step, and its budget.
+//! The reasoner that asks a language model: the model of each step, by the configuration, and its budget.
 
 use std::collections::BTreeMap;
 
@@ -11,7 +11,7 @@ use crate::step::StepId;
 use report::{Engine, ReasonerKind};
 
 use super::task::Call;
-use llm::{LlmOptions, Model};
+use llm::{ConnectError, Keys, LlmConfig, LlmOptions, Model, Transcript};
 
 pub struct LlmReasoner {
     main: Model,
@@ -49,10 +49,6 @@ impl Reasoner for LlmReasoner {
         }
     }
 
-    fn can_repair(&self) -> bool {
-        true
-    }
-
     fn reason<'a>(
         &'a self,
         task: Task<'a>,
@@ -60,5 +56,44 @@ impl Reasoner for LlmReasoner {
     ) -> BoxFuture<'a, Result<Answer, ReasonerError>> {
         let call = Call::new(self.model(task.step()), &self.options, task);
         call.conclude(observer).boxed()
+    }
+}
+
+/// A reasoner for a profile, with the profiles that `[llm.steps]` names for single steps. A profile
+/// named by the caller is used for all steps.
+///
+/// # Errors
+/// If a profile or step is unknown, or a profile lacks something.
+pub fn connect(
+    config: &LlmConfig,
+    name: Option<&str>,
+    keys: &Keys<'_>,
+    transcript: Option<&Transcript>,
+    options: LlmOptions,
+) -> Result<LlmReasoner, ConnectError> {
+    let mut reasoner = LlmReasoner::new(config.model(name, keys, transcript)?, options);
+    if name.is_none() {
+        for (step, other) in &config.steps {
+            let id =
+                StepId::from_id(step).ok_or_else(|| ConnectError::UnknownStep(step.clone()))?;
+            reasoner = reasoner.with_step(id, config.model(Some(other), keys, transcript)?);
+        }
+    }
+    Ok(reasoner)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn unknown_steps_are_named() {
+        let mut config = LlmConfig::default();
+        let mut profile = llm::Profile::new(llm::Provider::Compatible, "llama-3");
+        profile.base_url = Some("http://localhost:8080/v1".to_owned());
+        config.profiles.insert("small".to_owned(), profile);
+        config.steps.insert("think9".to_owned(), "small".to_owned());
+        let error = connect(&config, None, &|_| Ok(None), None, LlmOptions::default()).err();
+        assert!(error.is_some_and(|e| e.to_string().contains("think9")));
     }
 }

@@ -219,7 +219,8 @@ impl<'a> Call<'a> {
         }
     }
 
-    /// Sends a request, masked if necessary. All requests go through this function.
+    /// Sends a request, masked if necessary, within the time of a request; again after errors that may pass. All requests go
+    /// through this function.
     async fn send(
         &mut self,
         mut chat: Chat,
@@ -227,16 +228,6 @@ impl<'a> Call<'a> {
     ) -> Result<Result<Reply, CallError>, ReasonerError> {
         let mask = self.task.input.facts.mask.as_ref();
         mask.iter().for_each(|mask| mask.hide_chat(&mut chat));
-        self.send_masked(chat, mask, observer).await
-    }
-
-    /// Sends a request as it is within the time of a request, again after errors that may pass.
-    async fn send_masked(
-        &mut self,
-        mut chat: Chat,
-        mask: Option<&Mask>,
-        observer: &mut dyn Observer,
-    ) -> Result<Result<Reply, CallError>, ReasonerError> {
         let step = self.task.step();
         let retries = self.model.profile.retries.unwrap_or(2);
         let mut attempt = 0;
@@ -367,7 +358,7 @@ impl<'a> Call<'a> {
         let has_long_text = |text: &str| {
             let read = reader(steps, text, language);
             let mut texts = read.iter().flat_map(|read| &read.conclusions);
-            texts.any(|conclusion| is_long(conclusion.text()))
+            texts.any(|conclusion| conclusion.text().chars().count() > LONG_TEXT)
         };
         if is_cut || has_long_text(&reply.text) {
             match self.summarise(&reply, observer).await {
@@ -386,19 +377,19 @@ impl<'a> Call<'a> {
         }
         let read = match reader(steps, &reply.text, language) {
             Ok(read) => read,
-            Err(faults) => {
+            Err(fault) => {
                 repaired = true;
                 // Some proxies lose pieces of a stream; a complete answer shows whether the model
                 // is at fault.
                 self.stream = false;
-                let again = Some((shown(&reply.text), faults));
+                let again = Some((shown(&reply.text), vec![fault]));
                 reply = self.ask(again, observer).await?;
                 if let Some(calls) = reply.calls {
                     return Ok(self.called(&reply.text, calls));
                 }
-                reader(steps, &reply.text, language).map_err(|faults| ReasonerError::Unusable {
+                reader(steps, &reply.text, language).map_err(|reason| ReasonerError::Unusable {
                     provider: self.model.name(),
-                    reason: faults.join("; "),
+                    reason,
                 })?
             }
         };
@@ -476,11 +467,6 @@ impl<'a> Call<'a> {
             ),
         }
     }
-}
-
-/// Whether the prose of an answer is so long that a summary serves the reader better.
-fn is_long(text: &str) -> bool {
-    text.chars().count() > LONG_TEXT
 }
 
 fn is_broken_stream(error: &CallError) -> bool {

@@ -2,8 +2,9 @@
 
 use crate::conclusion::{Advice, Recommendation, Reply};
 use crate::facts::StepInput;
+use crate::merge::union;
 use crate::wording::{citing, joined, names, sentence};
-use report::{Finding, Language, Suggestion, Verdict, text};
+use report::{Finding, Language, Suggestion, Text, Verdict, text};
 
 /// THINK 5.
 pub(super) fn advice(input: &StepInput) -> Advice {
@@ -67,26 +68,25 @@ fn why(suggestion: &Suggestion, finding: Option<&Finding>, language: Language) -
 }
 
 fn trade_offs(suggestion: &Suggestion, language: Language) -> String {
-    let mut sentences = Vec::new();
-    if !suggestion.pros.is_empty() {
-        let pros = clauses(&suggestion.pros, language);
-        sentences.push(text!("优点：{pros}。", "Pros: {pros}.").into(language));
+    let pros = clauses(&suggestion.pros, language);
+    let cons = clauses(&suggestion.cons, language);
+    let known = [
+        pros.map(|pros| text!("优点：{pros}。", "Pros: {pros}.")),
+        cons.map(|cons| text!("缺点：{cons}。", "Cons: {cons}.")),
+    ];
+    let known: Vec<Text> = known.into_iter().flatten().collect();
+    match known.is_empty() {
+        true => text!("没有已知的代价。", "No known cost.").into(language),
+        false => Text::joined(&known, ["", " "]).into(language),
     }
-    if !suggestion.cons.is_empty() {
-        let cons = clauses(&suggestion.cons, language);
-        sentences.push(text!("缺点：{cons}。", "Cons: {cons}.").into(language));
-    }
-    if sentences.is_empty() {
-        sentences.push(text!("没有已知的代价。", "No known cost.").into(language));
-    }
-    joined(&sentences, language)
 }
 
-fn clauses(items: &[String], language: Language) -> String {
+fn clauses(items: &[String], language: Language) -> Option<String> {
     let bare = items
         .iter()
         .map(|i| i.trim_end_matches(['.', '。', ';', '；']));
-    bare.collect::<Vec<_>>().join(language.select("；", "; "))
+    let separator = language.select("；", "; ");
+    (!items.is_empty()).then(|| bare.collect::<Vec<_>>().join(separator))
 }
 
 fn advice_text(input: &StepInput, recommendations: &[Recommendation]) -> String {
@@ -109,13 +109,9 @@ fn advice_text(input: &StepInput, recommendations: &[Recommendation]) -> String 
 fn nothing_to_do(input: &StepInput) -> String {
     let found = &input.facts.found;
     let named = |without_it: bool| {
-        let mut files: Vec<&str> = Vec::new();
-        for missing in found.missing.iter().map(|m| &m.information) {
-            let is_new = !files.contains(&missing.file.as_str());
-            if !missing.present && missing.without_it == without_it && is_new {
-                files.push(&missing.file);
-            }
-        }
+        let missing = found.missing.iter().map(|m| &m.information);
+        let missing = missing.filter(|m| !m.present && m.without_it == without_it);
+        let files = union(Vec::new(), missing.map(|m| &m.file));
         names(&files, input.facts.language)
     };
     let (absent, poor) = (named(false), named(true));

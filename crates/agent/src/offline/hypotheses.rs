@@ -3,11 +3,13 @@
 use std::collections::{BTreeMap, HashMap};
 
 use super::limits;
-use crate::conclusion::{Hypotheses, Hypothesis, HypothesisResult};
+use crate::conclusion::HypothesisResult::{self, Confirmed, Open, Refuted};
+use crate::conclusion::{Hypotheses, Hypothesis};
 use crate::facts::StepInput;
+use crate::merge::union;
 use diagnosis::Settings;
 use report::format::{list, without_stop};
-use report::{Cause, Finding, Language, Text, engine_words, text};
+use report::{Cause, Finding, Language, engine_words, text};
 
 /// Open and refuted hypotheses listed; the most relevant ones come first.
 const HYPOTHESES: usize = 6;
@@ -30,31 +32,21 @@ pub(super) fn hypotheses(input: &StepInput) -> Hypotheses {
     let confirmed = found.findings.iter().map(|f| Known {
         hypothesis: Hypothesis {
             evidence: f.evidence.clone(),
-            ..hypothesis(
-                f.cause,
-                &files(f, input),
-                HypothesisResult::Confirmed,
-                input,
-            )
+            ..hypothesis(f.cause, &files(f, input), Confirmed, input)
         },
         because: Some(f.summary.clone()),
     });
     let open = open_causes(input).into_iter().map(|(cause, file)| Known {
         hypothesis: Hypothesis {
             file: Some(file.clone()),
-            ..hypothesis(
-                cause,
-                std::slice::from_ref(file),
-                HypothesisResult::Open,
-                input,
-            )
+            ..hypothesis(cause, std::slice::from_ref(file), Open, input)
         },
         because: None,
     });
     let refuted = found.cleared.iter().filter_map(|c| {
         let cause = Cause::from_code(&c.cause)?;
         Some(Known {
-            hypothesis: hypothesis(cause, &[], HypothesisResult::Refuted, input),
+            hypothesis: hypothesis(cause, &[], Refuted, input),
             because: Some(c.by.clone()),
         })
     });
@@ -117,12 +109,8 @@ fn hypothesis(
 fn files(finding: &Finding, input: &StepInput) -> Vec<String> {
     let found = &input.facts.found;
     let evidence = finding.evidence.iter().filter_map(|id| found.evidence(id));
-    let mut files: Vec<String> = Vec::new();
-    for file in evidence.map(|e| &e.source.file) {
-        if files.len() < FILES && !files.contains(file) {
-            files.push(file.clone());
-        }
-    }
+    let mut files = union(Vec::new(), evidence.map(|e| e.source.file.clone()));
+    files.truncate(FILES);
     files
 }
 
@@ -150,19 +138,13 @@ fn check_of(cause: Cause, files: &[String], settings: &Settings, language: Langu
     };
     let against = about.counter_evidence.iter();
     let against: Vec<&str> = against.map(|text| text.pick(language)).collect();
-    let against = match against.join(separator) {
-        none if none.is_empty() => Text::default(),
-        against => text!("；反证：{against}", "; against it: {against}"),
-    };
-    let place = match files.is_empty() {
-        true => Text::default(),
-        false => text!("在 {files} 中核对：", " in {files}"),
-    };
+    let against = Some(against.join(separator)).filter(|against| !against.is_empty());
+    let place = Some(files).filter(|files| !files.is_empty());
     text!(
         "{place}{what}{against}",
         "check{place} whether {what}{against}",
-        place = place,
-        against = against
+        place = place.map(|files| text!("在 {files} 中核对：", " in {files}")),
+        against = against.map(|against| text!("；反证：{against}", "; against it: {against}"))
     )
     .into(language)
 }
@@ -179,19 +161,16 @@ fn in_text(all: &[Known], language: Language) -> String {
             ..
         } = &known.hypothesis;
         let result = match result {
-            HypothesisResult::Confirmed => text!("成立", "confirmed"),
-            HypothesisResult::Refuted => text!("不成立", "refuted"),
-            HypothesisResult::Open => text!("待验证", "open"),
+            Confirmed => text!("成立", "confirmed"),
+            Refuted => text!("不成立", "refuted"),
+            Open => text!("待验证", "open"),
         };
-        let because = match known.because.as_deref().map(without_stop) {
-            Some(because) => text!("：{because}", "; {because}"),
-            None => Text::default(),
-        };
+        let because = known.because.as_deref().map(without_stop);
         text!(
             "- 假设：{hypothesis}。{result}{because}。验证方式：{check}。",
             "- {hypothesis}: {result}{because}. How to verify: {check}.",
             result = result,
-            because = because
+            because = because.map(|because| text!("：{because}", "; {because}"))
         )
         .into(language)
     };

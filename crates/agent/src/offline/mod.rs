@@ -38,18 +38,10 @@ impl Reasoner for Offline {
         task: Task<'a>,
         _: &'a mut dyn Observer,
     ) -> BoxFuture<'a, Result<Answer, ReasonerError>> {
-        let conclusions = task
-            .steps
-            .iter()
-            .map(|step| conclude(*step, task.input))
-            .collect();
+        let steps = task.steps.iter();
         let answer = Answer {
-            conclusions,
-            raw: String::new(),
-            repaired: false,
-            usage: None,
-            remarks: Vec::new(),
-            calls: None,
+            conclusions: steps.map(|step| conclude(*step, task.input)).collect(),
+            ..Answer::default()
         };
         std::future::ready(Ok(answer)).boxed()
     }

@@ -4,6 +4,7 @@ use super::conditions;
 use crate::conclusion::{CauseAnalysis, Causes, Classification, KeyCode, Module};
 use crate::facts::StepInput;
 use crate::found::Cleared;
+use crate::merge::union;
 use crate::wording::{citing, joined, labeled, sentence};
 use report::format::{STAGE, STATEMENT, Share, list, without_stop};
 use report::{Evidence, Finding, JobEngine, Language, Localize, ProblemType, Text, Verdict, text};
@@ -13,18 +14,12 @@ const EVIDENCE_QUOTED: usize = 3;
 
 /// The classes of the findings in their order; a cause without a class is named itself.
 fn problems(findings: &[Finding], engine: Option<JobEngine>) -> Vec<Text> {
-    let mut problems: Vec<Text> = Vec::new();
-    for finding in findings {
-        let problem = match finding.problem_type {
-            ProblemType::DataSkew => text!("数据倾斜", "data skew"),
-            ProblemType::ExcessiveShuffle => text!("过多 Shuffle", "excessive shuffle"),
-            ProblemType::Other | ProblemType::None => finding.cause.title_in(engine),
-        };
-        if !problems.contains(&problem) {
-            problems.push(problem);
-        }
-    }
-    problems
+    let problem = |finding: &Finding| match finding.problem_type {
+        ProblemType::DataSkew => text!("数据倾斜", "data skew"),
+        ProblemType::ExcessiveShuffle => text!("过多 Shuffle", "excessive shuffle"),
+        ProblemType::Other | ProblemType::None => finding.cause.title_in(engine),
+    };
+    union(Vec::new(), findings.iter().map(problem))
 }
 
 /// THINK 1.
@@ -34,27 +29,16 @@ pub(super) fn classify(input: &StepInput) -> Classification {
         .findings
         .iter()
         .partition(|f| f.problem_type == found.problem_type);
-    let mut also: Vec<ProblemType> = Vec::new();
-    for finding in others {
-        if !also.contains(&finding.problem_type) {
-            also.push(finding.problem_type);
-        }
-    }
-    let mut evidence: Vec<String> = Vec::new();
-    for id in same.iter().flat_map(|f| &f.evidence) {
-        if !evidence.contains(id) {
-            evidence.push(id.clone());
-        }
-    }
+    let evidence = same.iter().flat_map(|f| f.evidence.iter().cloned());
     let experiences = input.experience_on_findings();
     let text = classification_text(input) + &citing(&experiences, input.facts.language);
     Classification {
         problem_type: found.problem_type,
         findings: same.iter().map(|f| f.id.clone()).collect(),
-        evidence,
+        evidence: union(Vec::new(), evidence),
         experiences,
         text,
-        also,
+        also: union(Vec::new(), others.iter().map(|f| f.problem_type)),
     }
 }
 
@@ -139,23 +123,18 @@ fn module(finding: &Finding, input: &StepInput) -> Module {
 }
 
 fn module_text(module: &Module, language: Language) -> String {
-    let place = match module.first_line.zip(module.last_line) {
-        Some((line, last)) if line == last => text!("（第 {line} 行）", " (line {line})"),
-        Some((first, last)) => text!("（第 {first}–{last} 行）", " (lines {first}–{last})"),
-        None => text!("", ""),
-    };
-    let stage = match &module.stage {
-        Some(stage) if *stage != module.name => {
-            text!("，在阶段 {stage} 中运行", ", run by stage {stage}")
-        }
-        _ => text!("", ""),
-    };
+    let lines = module.first_line.zip(module.last_line);
+    let place = lines.map(|(first, last)| match first == last {
+        true => text!("（第 {first} 行）", " (line {first})"),
+        false => text!("（第 {first}–{last} 行）", " (lines {first}–{last})"),
+    });
     let Module { name, role, .. } = module;
+    let stage = module.stage.as_ref().filter(|stage| *stage != name);
     text!(
         "- {name}{place}{stage}：{role}",
         "- {name}{place}{stage}: {role}",
         place = place,
-        stage = stage
+        stage = stage.map(|stage| text!("，在阶段 {stage} 中运行", ", run by stage {stage}"))
     )
     .into(language)
 }

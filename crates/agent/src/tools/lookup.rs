@@ -9,22 +9,18 @@ use super::digest::{self, Look, Part};
 use crate::conclusion::{Lookup, Tool};
 use crate::experience::{Bounds, ExperienceSource};
 use crate::facts::{Excerpt, Facts};
-use crate::measures::Measures;
 use crate::outline::StatementRow;
+use crate::wording::Lines;
 use report::format::cut;
-use report::{Match, Text, text};
+use report::{Localize, Match, Text, text};
 
 /// Hits of a search, the same number as in a step's own search.
 const SEARCH_HITS: usize = 3;
 
 /// Name of a look-up in logs and prompts: `table_metadata(Clicks)`.
 pub(crate) fn name(lookup: &Lookup) -> String {
-    let tool = match lookup.tool {
-        Tool::AnalyzeScript => "analyze_script",
-        Tool::TableMetadata => "table_metadata",
-        Tool::ExplainCodegen => "explain_codegen",
-        Tool::SearchExperience => "search_experience",
-    };
+    let tool = serde_json::json!(lookup.tool);
+    let tool = tool.as_str().unwrap_or_default();
     format!("{tool}({})", cut(&lookup.argument, 200))
 }
 
@@ -46,7 +42,7 @@ pub(crate) fn look_up(
     most_bytes: usize,
 ) -> Excerpt {
     let argument = lookup.argument.as_str();
-    let lines = |digest: Measures| digest.lines.join("\n");
+    let lines = |digest: Lines| digest.lines.join("\n");
     let text = match lookup.tool {
         Tool::AnalyzeScript => analyze_script(facts, argument),
         Tool::TableMetadata => lines(digest::metadata(look, Some(argument))),
@@ -138,22 +134,19 @@ fn search_experience(
     query.filter.kinds = vec![indexer::Kind::Experience, indexer::Kind::Case];
     query.filter.engine = Some(facts.job.engine.into());
     query.prefer.languages = vec![facts.language];
-    match bounds.search(index, &query) {
-        Ok(hits) => {
-            let passage = |h: &indexer::Hit| {
-                format!("[{}] {}\n{}\n", h.chunk.id, h.chunk.title, h.chunk.text)
-            };
-            let weak = hits.iter().all(|hit| hit.fit == Match::Weak);
-            let warning = match weak {
-                true => text!(
-                    "知识库中没有合适的内容，以下只是最接近的段落\n",
-                    "nothing in the knowledge base fits well; these passages are only the nearest\n"
-                ),
-                false => Text::default(),
-            };
-            let passages = hits.iter().map(passage);
-            passages.fold(say(warning), |out, next| out + &next)
-        }
-        Err(error) => say(text!("检索失败：{error}", "the search failed: {error}")),
-    }
+    let hits = match bounds.search(index, &query) {
+        Ok(hits) => hits,
+        Err(error) => return say(text!("检索失败：{error}", "the search failed: {error}")),
+    };
+    let passage =
+        |h: &indexer::Hit| format!("[{}] {}\n{}\n", h.chunk.id, h.chunk.title, h.chunk.text);
+    let passages: String = hits.iter().map(passage).collect();
+    let is_weak = hits.iter().all(|hit| hit.fit == Match::Weak);
+    let warning = is_weak.then(|| {
+        text!(
+            "知识库中没有合适的内容，以下只是最接近的段落\n",
+            "nothing in the knowledge base fits well; these passages are only the nearest\n"
+        )
+    });
+    warning.localize(facts.language) + &passages
 }

@@ -211,10 +211,7 @@ pub(crate) fn services(setting: Setting) -> Services<'static> {
         index: setting.source,
         fallbacks: setting.fallbacks,
         answerer: Some(setting.answerer),
-        limits: agent::Limits {
-            rounds: setting.rounds,
-            ..agent::Limits::default()
-        },
+        rounds: setting.rounds,
         redact: setting.redact,
         cancel: setting.cancel,
         ..Services::new(&CATALOGUE, &DIAGNOSIS, setting.reasoner)

@@ -202,10 +202,10 @@ impl Advising<'_> {
         let error = match agent::advise(input, self.services, &mut Silent).await {
             Ok(advised) => {
                 let advice = ClusterAdvice {
-                    text: paragraph(&advised.advice, &suggestions, language),
-                    advice: Some(advised.advice),
+                    text: paragraph(&advised.conclusion, &suggestions, language),
+                    advice: Some(advised.conclusion),
                     engine: Some(advised.engine),
-                    usage: advised.usage,
+                    usage: advised.usage.unwrap_or_default(),
                     remarks: advised.remarks,
                     ..asked
                 };

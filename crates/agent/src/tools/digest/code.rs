@@ -2,11 +2,11 @@
 
 use job::model::{Codegen, CodegenClass};
 use report::format::{Names, list};
-use report::{Localize, Text, text};
+use report::{Text, text};
 
 use super::Look;
 use crate::code::runs;
-use crate::measures::Measures;
+use crate::wording::Lines;
 
 /// Lines of a body that are shown.
 const BODY_LINES: usize = 120;
@@ -45,12 +45,12 @@ const HAZARDS: &[(&str, &str, &str)] = &[
 ];
 
 /// The classes, each in a few lines.
-pub(super) fn classes(look: &Look<'_>, named: Option<&str>) -> Measures {
+pub(super) fn classes(look: &Look<'_>, named: Option<&str>) -> Lines {
     described(look, named, false)
 }
 
 /// Classes with their bodies; `argument` is part of a name, empty for all.
-pub(crate) fn explain(look: &Look<'_>, argument: &str) -> Measures {
+pub(crate) fn explain(look: &Look<'_>, argument: &str) -> Lines {
     let named = Some(argument.trim()).filter(|name| !name.is_empty());
     let mut digest = described(look, named, named.is_some());
     if digest.lines.is_empty() {
@@ -58,13 +58,13 @@ pub(crate) fn explain(look: &Look<'_>, argument: &str) -> Measures {
             Some(_) => text!("没有名为“{argument}”的类", "no class `{argument}`"),
             None => text!("尚未读取生成的代码", "the generated code has not been read"),
         };
-        digest.say(line, look.language);
+        digest.say(line);
     }
     digest
 }
 
-fn described(look: &Look<'_>, named: Option<&str>, with_body: bool) -> Measures {
-    let mut digest = Measures::default();
+fn described(look: &Look<'_>, named: Option<&str>, with_body: bool) -> Lines {
+    let mut digest = Lines::new(look.language);
     let Some(codegen) = &look.job.codegen else {
         return digest;
     };
@@ -82,42 +82,30 @@ fn described(look: &Look<'_>, named: Option<&str>, with_body: bool) -> Measures 
             true => text!("用户代码", "user code"),
             false => text!("编译器生成", "generated"),
         };
-        let heading = text!(
+        digest.say(text!(
             "{name}（{author}），{file} 第 {first}–{last} 行",
             "{name} ({author}), lines {first}–{last} of {file}",
             author = author
-        );
-        digest.say(heading, look.language);
-        let mut say = |line: Text| {
-            digest
-                .lines
-                .push(format!("  {}", line.localize(look.language)))
-        };
+        ));
         let run_by = run_by(look, class, codegen);
         if !run_by.is_empty() {
-            say(text!(
-                "运行它的算子：{ops}",
-                "run by {ops}",
-                ops = list(&run_by, look.language)
-            ));
+            let ops = list(&run_by, look.language);
+            digest.detail(text!("运行它的算子：{ops}", "run by {ops}"));
         }
         let most = if with_body { usize::MAX } else { EXPRESSIONS };
         for expression in class.expressions.iter().take(most) {
-            say(text!("计算 {expression}", "evaluates {expression}"));
+            digest.detail(text!("计算 {expression}", "evaluates {expression}"));
         }
         let lines = text
             .lines()
             .enumerate()
             .map(|(at, line)| (at as u32 + 1, line));
         let body: Vec<(u32, &str)> = lines.filter(|(n, _)| (first..=last).contains(n)).collect();
-        for hazard in hazards(&body) {
-            say(hazard);
-        }
+        let hazards = hazards(&body).into_iter();
+        hazards.for_each(|hazard| digest.detail(hazard));
         if with_body {
             let shown = body.iter().take(BODY_LINES);
-            digest
-                .lines
-                .extend(shown.map(|(n, line)| format!("{n:>6}  {line}")));
+            shown.for_each(|(n, line)| digest.say(format!("{n:>6}  {line}")));
         }
     }
     digest

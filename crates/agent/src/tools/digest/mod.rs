@@ -4,20 +4,19 @@
 //! clearer.
 
 mod code;
-mod plan;
 mod stages;
 mod tables;
 
 use job::Job;
-use job::model::{FileKind, JobError, JobFile};
+use job::model::{FileKind, JobFile};
 use report::format::Seconds;
 use report::measure::book;
-use report::{JobEngine, Language, Localize, Text, text};
+use report::{JobEngine, Language, text};
 
 use crate::facts::Facts;
-use crate::measures::{self, Measures};
+use crate::measures;
 use crate::outline::StatementRow;
-use crate::wording::names;
+use crate::wording::{Lines, labeled, named};
 
 pub(crate) use code::explain;
 pub(crate) use tables::metadata;
@@ -62,7 +61,7 @@ pub(crate) struct Look<'a> {
 }
 
 impl Look<'_> {
-    fn has_enough(&self, digest: &Measures) -> bool {
+    fn has_enough(&self, digest: &Lines) -> bool {
         digest.lines.iter().map(String::len).sum::<usize>() >= self.enough
     }
 
@@ -78,7 +77,7 @@ pub(crate) fn digest(
     file: &JobFile,
     part: Part<'_>,
     facts: &Facts,
-) -> Option<Measures> {
+) -> Option<Lines> {
     let named = match part {
         Part::Whole => None,
         Part::Named(name) => Some(name),
@@ -91,7 +90,7 @@ pub(crate) fn digest(
         FileKind::SparkEvents => stages::application(look, named),
         FileKind::VertexEvents => stages::vertices(look, named),
         FileKind::VertexDef | FileKind::Algebra => stages::definitions(look, named),
-        FileKind::OptimizerPlan | FileKind::OperatorPlanMap => plan::estimates(look, named),
+        FileKind::OptimizerPlan | FileKind::OperatorPlanMap => stages::estimates(look, named),
         FileKind::Tables | FileKind::InternalStatistics => tables::metadata(look, named),
         FileKind::StreamInfo | FileKind::PartitionLastRows => tables::partitions(look, named),
         FileKind::Codegen => code::classes(look, named),
@@ -101,42 +100,35 @@ pub(crate) fn digest(
         }),
         FileKind::JobInfo | FileKind::RestJob | FileKind::CommandLine => info(look),
         FileKind::Error => errors(look),
-        _ => Measures::default(),
+        _ => return None,
     };
     Some(digest).filter(|digest| !digest.lines.is_empty())
 }
 
 /// The wanted statements of the script, with their inputs and their hints.
-pub(crate) fn statements(facts: &Facts, wanted: impl Fn(&StatementRow) -> bool) -> Measures {
-    let mut digest = Measures::default();
+pub(crate) fn statements(facts: &Facts, wanted: impl Fn(&StatementRow) -> bool) -> Lines {
+    let mut digest = Lines::new(facts.language);
     for statement in facts.outline.statements.iter().filter(|row| wanted(row)) {
         let [first, last] = statement.lines;
         let target = statement.target.as_deref().unwrap_or("-");
         let kind = &statement.kind;
-        let inputs = match names(&statement.inputs, facts.language) {
-            none if none.is_empty() => Text::default(),
-            inputs => text!("，读取 {inputs}", ", reads {inputs}"),
-        };
-        let hints = match names(&statement.hints, facts.language) {
-            none if none.is_empty() => Text::default(),
-            hints => text!("，提示 {hints}", ", hints {hints}"),
-        };
-        let line = text!(
+        let inputs = named(&statement.inputs, facts.language);
+        let hints = named(&statement.hints, facts.language);
+        digest.say(text!(
             "第 {first}–{last} 行：{kind} → {target}{inputs}{hints}",
             "lines {first}–{last}: {kind} → {target}{inputs}{hints}",
-            inputs = inputs,
-            hints = hints
-        );
-        digest.say(line, facts.language);
+            inputs = inputs.map(|inputs| text!("，读取 {inputs}", ", reads {inputs}")),
+            hints = hints.map(|hints| text!("，提示 {hints}", ", hints {hints}"))
+        ));
     }
     digest
 }
 
-fn info(look: &Look<'_>) -> Measures {
+fn info(look: &Look<'_>) -> Lines {
     let info = &look.job.info;
-    let mut digest = Measures::default();
+    let mut digest = Lines::new(look.language);
     let state = format!("{:?}", info.state).to_lowercase();
-    digest.say(text!("状态：{state}", "state: {state}"), look.language);
+    digest.say(text!("状态：{state}", "state: {state}"));
     let measured = [
         &book::COMPILED,
         &book::QUEUED,
@@ -145,36 +137,28 @@ fn info(look: &Look<'_>) -> Measures {
     ];
     let vertex = JobEngine::vertex(look.job.engine());
     let said = measures::said(measured, &look.job.sheet().job, vertex, look.language);
-    digest
-        .lines
-        .extend(Some(said).filter(|line| !line.is_empty()));
+    digest.lines.extend(said);
     if let Some(total) = info.total_seconds() {
-        let total = Seconds(total);
-        let line = text!(
+        digest.say(text!(
             "从提交到结束：{total}",
             "from submission to end: {total}",
-            total = total
-        );
-        digest.say(line, look.language);
+            total = Seconds(total)
+        ));
     }
     if let Some(priority) = info.priority {
-        digest.say(
-            text!("优先级：{priority}", "priority: {priority}"),
-            look.language,
-        );
+        digest.say(text!("优先级：{priority}", "priority: {priority}"));
     }
     for (name, value) in &info.other {
-        digest.say(text!("{name}：{value}", "{name}: {value}"), look.language);
+        digest.say(labeled(name, value, look.language));
     }
     digest
 }
 
-fn errors(look: &Look<'_>) -> Measures {
-    let mut digest = Measures::default();
+fn errors(look: &Look<'_>) -> Lines {
+    let mut digest = Lines::new(look.language);
     for error in &look.job.errors {
-        let JobError { message, .. } = error;
         let id = error.id.as_deref().unwrap_or("-");
-        digest.say(text!("{id}：{message}", "{id}: {message}"), look.language);
+        digest.say(labeled(id, &error.message, look.language));
         for (value, zh, en) in [
             (&error.stage, "阶段", "stage"),
             (&error.vertex, "顶点", "vertex"),
@@ -185,10 +169,7 @@ fn errors(look: &Look<'_>) -> Measures {
             (&error.resolution, "建议", "advice"),
         ] {
             if let Some(value) = value {
-                let value = text!("{zh}：{value}", "{en}: {value}");
-                digest
-                    .lines
-                    .push(format!("  {}", value.localize(look.language)));
+                digest.detail(text!("{zh}：{value}", "{en}: {value}"));
             }
         }
     }

@@ -1,15 +1,15 @@
-//! Digests of stages: their counters, their slowest vertices, their operators.
+//! Digests of stages: their counters, their slowest vertices, their operators and how well the optimizer estimated them.
 
 use job::facts::{OperatorFacts, StageFacts, value};
 use job::model::Stage;
 use job::runs::{RunState, StageRuns, VertexRun};
-use report::format::{Bytes, PARTITION, Seconds, VERTEX};
+use report::format::{Bytes, PARTITION, ROW, Ratio, Seconds, VERTEX};
 use report::measure::book;
 use report::{Language, Localize, Text, text};
 
 use super::Look;
-use crate::measures::{self, Measures};
-use crate::wording::{heading, names};
+use crate::measures;
+use crate::wording::{self, Lines, heading};
 
 /// Stages of a digest that is about all of them, those that ran longest.
 const STAGES: usize = 12;
@@ -25,8 +25,8 @@ const MESSAGES: usize = 3;
 fn of_stages(
     look: &Look<'_>,
     named: Option<&str>,
-    mut say: impl FnMut(&mut Measures, usize, &Stage),
-) -> Measures {
+    mut say: impl FnMut(&mut Lines, usize, &Stage),
+) -> Lines {
     let of_stage = |stage: &Stage| {
         let mut operators = stage.operators.iter();
         Look::wants(named, &stage.name) || operators.any(|o| named == Some(o.id.as_str()))
@@ -41,7 +41,7 @@ fn of_stages(
     let mut stages: Vec<(f64, usize, &Stage)> =
         stages.map(|(at, stage)| (ran(at), at, stage)).collect();
     stages.sort_by(|(a, ..), (b, ..)| b.total_cmp(a));
-    let mut digest = Measures::default();
+    let mut digest = Lines::new(look.language);
     for (_, at, stage) in stages.into_iter().take(STAGES) {
         if look.has_enough(&digest) {
             break;
@@ -60,24 +60,20 @@ fn most(named: Option<&str>) -> usize {
 }
 
 /// The measurements of each stage, and the operators that took longest.
-pub(super) fn counters(look: &Look<'_>, named: Option<&str>) -> Measures {
+pub(super) fn counters(look: &Look<'_>, named: Option<&str>) -> Lines {
     let sheet = look.job.sheet();
     of_stages(look, named, |digest, at, stage| {
-        digest.lines.push(heading(&stage.name, look.language));
+        digest.say(heading(&stage.name, look.language));
         let measured = measures::stage(look.job, &sheet, at, None, true, look.language);
-        digest
-            .lines
-            .extend(measured.lines.iter().map(|line| format!("  {line}")));
+        measured.lines.iter().for_each(|line| digest.detail(line));
         let facts = look.job.stage_facts(at);
         let own = |o: &OperatorFacts| value(&o.own_ms).unwrap_or_default();
         let mut operators: Vec<&OperatorFacts> = facts.operators.iter().collect();
         operators.sort_by(|a, b| own(b).total_cmp(&own(a)));
-        let lines = operators
-            .into_iter()
-            .filter_map(|o| operator(o, &facts, look.language));
-        digest
-            .lines
-            .extend(lines.take(most(named)).map(|line| format!("    {line}")));
+        let operators = operators.into_iter();
+        let lines = operators.filter_map(|o| operator(o, &facts, look.language));
+        let lines = lines.take(most(named));
+        lines.for_each(|line| digest.detail(format!("  {line}")));
     })
 }
 
@@ -107,7 +103,7 @@ fn operator(operator: &OperatorFacts, facts: &StageFacts, language: Language) ->
 }
 
 /// The slowest vertices of each stage, its failed attempts and their messages.
-pub(super) fn vertices(look: &Look<'_>, named: Option<&str>) -> Measures {
+pub(super) fn vertices(look: &Look<'_>, named: Option<&str>) -> Lines {
     of_stages(look, named, |digest, _, stage| {
         let Some(runs) = &stage.runs else { return };
         let name = &stage.name;
@@ -118,35 +114,27 @@ pub(super) fn vertices(look: &Look<'_>, named: Option<&str>) -> Measures {
             median = Seconds(runs.run_ms.p50 / 1e3),
             max = Seconds(runs.run_ms.max / 1e3)
         );
-        digest.say(heading, look.language);
+        digest.say(heading);
         let took = |run: &VertexRun| run.ended_ms.saturating_sub(run.running_ms);
         let mut slowest: Vec<&VertexRun> = runs.runs.iter().collect();
         slowest.sort_by_key(|run| std::cmp::Reverse(took(run)));
         for run in slowest.into_iter().take(most(named)) {
-            let line = vertex(run, runs).localize(look.language);
-            digest.lines.push(format!("  {line}"));
+            digest.detail(vertex(run, runs));
         }
         for (message, times) in runs.events.iter().take(MESSAGES) {
-            let line = text!("{times} 次：{message}", "{times} ×: {message}");
-            digest
-                .lines
-                .push(format!("  {}", line.localize(look.language)));
+            digest.detail(text!("{times} 次：{message}", "{times} ×: {message}"));
         }
     })
 }
 
 fn vertex(run: &VertexRun, runs: &StageRuns) -> Text {
     let machine = runs.machines.get(run.machine as usize);
-    let machine = match machine {
-        Some(machine) => text!("，{machine}", ", {machine}", machine = machine.to_string()),
-        None => Text::default(),
-    };
-    let state = match run.state {
-        RunState::Completed => Text::default(),
-        RunState::Failed => text!("，失败", ", failed"),
-        RunState::Revoked => text!("，被收回", ", revoked"),
-        RunState::Abandoned => text!("，被放弃", ", abandoned"),
-        RunState::Cancelled => text!("，被取消", ", cancelled"),
+    let (zh, en) = match run.state {
+        RunState::Completed => ("", ""),
+        RunState::Failed => ("，失败", ", failed"),
+        RunState::Revoked => ("，被收回", ", revoked"),
+        RunState::Abandoned => ("，被放弃", ", abandoned"),
+        RunState::Cancelled => ("，被取消", ", cancelled"),
     };
     let seconds = |from: i64, to: i64| Seconds(to.saturating_sub(from).max(0) as f64 / 1e3);
     text!(
@@ -157,93 +145,105 @@ fn vertex(run: &VertexRun, runs: &StageRuns) -> Text {
         wait = seconds(run.created_ms, run.running_ms),
         read = Bytes(run.bytes_read as f64),
         written = Bytes(run.bytes_written as f64),
-        machine = machine,
-        state = state
+        machine = machine.map(|name| text!("，{name}", ", {name}")),
+        state = Text { zh, en }
     )
 }
 
 /// The operators of each stage, as the compiler defined them.
-pub(super) fn definitions(look: &Look<'_>, named: Option<&str>) -> Measures {
+pub(super) fn definitions(look: &Look<'_>, named: Option<&str>) -> Lines {
     of_stages(look, named, |digest, _, stage| {
         let name = &stage.name;
-        let limit = match stage.memory_limit {
-            Some(limit) => text!(
-                "，内存上限 {limit}",
-                ", memory limit {limit}",
-                limit = Bytes(limit as f64)
-            ),
-            None => Text::default(),
-        };
-        digest.say(
-            text!("{name}{limit}：", "{name}{limit}:", limit = limit),
-            look.language,
-        );
+        let limit = stage.memory_limit.map(|limit| Bytes(limit as f64));
+        let limit = limit.map(|n| text!("，内存上限 {n}", ", memory limit {n}", n = n));
+        digest.say(text!("{name}{limit}：", "{name}{limit}:", limit = limit));
         for operator in &stage.operators {
-            let mut parts: Vec<Text> = Vec::new();
-            if !operator.keys.is_empty() {
-                let keys = names(&operator.keys, look.language);
-                parts.push(text!("键 {keys}", "on {keys}"));
-            }
-            if let Some(n) = operator.partition_count {
-                parts.push(text!("{n}", "{n}", n = PARTITION.count(f64::from(n))));
-            }
-            if let Some(line) = operator.line {
-                parts.push(text!("脚本第 {line} 行", "script line {line}"));
-            }
-            let columns = operator
-                .outputs
-                .iter()
-                .flat_map(|o| &o.schema)
-                .map(|c| c.name.as_str());
-            let columns: Vec<&str> = columns.collect();
-            if named.is_some() && !columns.is_empty() {
-                let columns = names(&columns, look.language);
-                parts.push(text!("输出列 {columns}", "gives {columns}"));
-            }
-            let parts: Vec<String> = parts.into_iter().map(|p| p.into(look.language)).collect();
-            let parts = parts.join(look.language.select("，", ", "));
-            let separator = if parts.is_empty() {
-                ""
-            } else {
-                look.language.select("：", ": ")
-            };
-            digest
-                .lines
-                .push(format!("  {}{separator}{parts}", operator.id));
+            let columns = operator.outputs.iter().flat_map(|o| &o.schema);
+            let columns: Vec<&str> = columns.map(|c| c.name.as_str()).collect();
+            let columns = wording::named(&columns, look.language).filter(|_| named.is_some());
+            let keys = wording::named(&operator.keys, look.language);
+            let partitions = operator.partition_count.map(f64::from);
+            let partitions = partitions.map(|n| PARTITION.count(n).localize(look.language));
+            let parts = [
+                keys.map(|keys| text!("键 {keys}", "on {keys}")),
+                partitions.map(|n| text!("{n}", "{n}")),
+                (operator.line).map(|line| text!("脚本第 {line} 行", "script line {line}")),
+                columns.map(|columns| text!("输出列 {columns}", "gives {columns}")),
+            ];
+            let parts: Vec<Text> = parts.into_iter().flatten().collect();
+            let all = Text::joined(&parts, ["，", ", "]);
+            let all = (!parts.is_empty()).then(|| text!("：{all}", ": {all}", all = all));
+            digest.detail(format!("{}{}", operator.id, all.localize(look.language)));
         }
     })
 }
 
 /// A Spark application: its stages, lost executors, and data that was cached.
-pub(super) fn application(look: &Look<'_>, named: Option<&str>) -> Measures {
+pub(super) fn application(look: &Look<'_>, named: Option<&str>) -> Lines {
     let mut digest = counters(look, named);
     let Some(app) = look.job.spark.as_ref().filter(|_| named.is_none()) else {
         return digest;
     };
     let executors = app.executors.len();
-    digest.say(
-        text!("Executor：{executors}", "executors: {executors}"),
-        look.language,
-    );
+    digest.say(text!("Executor：{executors}", "executors: {executors}"));
     for lost in app.executors.iter().filter(|e| e.lost) {
         let (id, reason) = (&lost.id, lost.reason.as_deref().unwrap_or("-"));
-        digest.say(
-            text!(
-                "Executor {id} 丢失：{reason}",
-                "executor {id} was lost: {reason}"
-            ),
-            look.language,
-        );
+        digest.say(text!(
+            "Executor {id} 丢失：{reason}",
+            "executor {id} was lost: {reason}"
+        ));
     }
     for cached in &app.cached {
         let (name, had, of) = (&cached.name, cached.cached, cached.partitions);
-        let line = text!(
+        digest.say(text!(
             "缓存 {name}：{of} 个分区中有 {had} 个，内存 {memory}，磁盘 {disk}",
             "cached {name}: {had} of {of} partitions, {memory} in memory, {disk} on disk",
             memory = Bytes(cached.memory_bytes as f64),
             disk = Bytes(cached.disk_bytes as f64)
-        );
-        digest.say(line, look.language);
+        ));
     }
+    digest
+}
+
+/// Operators of a digest, those with the largest errors first.
+const ESTIMATES: usize = 30;
+
+/// Expected and actual rows of the operators, the worst estimates first.
+pub(super) fn estimates(look: &Look<'_>, named: Option<&str>) -> Lines {
+    let mut found: Vec<(f64, Text)> = Vec::new();
+    for (at, stage) in look.job.stages.iter().enumerate() {
+        let facts = look.job.stage_facts(at);
+        for (index, operator) in stage.operators.iter().enumerate() {
+            let is_wanted = Look::wants(named, &stage.name) || Look::wants(named, &operator.id);
+            let estimate = look.job.estimate_of(at, index).filter(|_| is_wanted);
+            let Some((estimate, node)) = estimate.and_then(|e| Some((e.value.card?, e.value)))
+            else {
+                continue;
+            };
+            let rows = facts.operator(index).and_then(|o| value(&o.rows));
+            let error = rows.map_or(0.0, |rows| (rows.max(1.0) / estimate.max(1.0)).ln().abs());
+            let actual = match rows {
+                Some(rows) => text!(
+                    "，实际 {rows}（估计的 {ratio}）",
+                    ", actually {rows} ({ratio} the estimate)",
+                    rows = ROW.count(rows),
+                    ratio = Ratio(rows / estimate.max(1.0))
+                ),
+                None => text!("，实际行数未知", ", actual rows unknown"),
+            };
+            let (stage, operator, node) = (&stage.name, &operator.id, &node.name);
+            let line = text!(
+                "{stage}/{operator}（{node}）：估计 {estimate}{actual}",
+                "{stage}/{operator} ({node}): estimated {estimate}{actual}",
+                estimate = ROW.count(estimate),
+                actual = actual
+            );
+            found.push((error, line));
+        }
+    }
+    found.sort_by(|a, b| b.0.total_cmp(&a.0));
+    let mut digest = Lines::new(look.language);
+    let worst = found.into_iter().take(ESTIMATES);
+    worst.for_each(|(_, line)| digest.say(line));
     digest
 }

@@ -1,55 +1,53 @@
 //! The digest of the inputs: size, layout, columns, stored partitions.
 
 use job::model::Table;
-use report::format::{Bytes, PARTITION, Ratio, list};
+use report::format::{Bytes, PARTITION, Ratio};
 use report::{Text, text};
 
 use super::Look;
-use crate::measures::{Inputs, Measures};
-use crate::wording::{heading, labeled};
+use crate::measures::Inputs;
+use crate::wording::{self, Lines, heading, labeled};
 
-/// Least similarity of a near name: one or two letters of ten differ.
-const SIMILAR: f64 = 0.55;
-
-/// Near names that are offered.
-const NEAR: usize = 3;
+/// Names that are offered in place of an unknown one.
+const OTHERS: usize = 3;
 
 /// The known facts of the inputs, or of one; if no input has that name, the nearest names.
-pub(crate) fn metadata(look: &Look<'_>, named: Option<&str>) -> Measures {
-    let mut digest = Measures::default();
-    let tables = wanted(look, named);
+pub(crate) fn metadata(look: &Look<'_>, named: Option<&str>) -> Lines {
     let inputs = Inputs::of(look.job);
-    for table in &tables {
+    of_tables(look, named, |digest, table| {
         let mut measured = inputs.measured(table, named.is_some(), look.language);
         if let Some(stored) = stored(table) {
-            measured.say(stored, look.language);
+            measured.say(stored);
         }
-        digest.lines.push(match measured.lines.is_empty() {
+        digest.say(match measured.lines.is_empty() {
             true => table.name.clone(),
             false => heading(&table.name, look.language),
         });
-        let lines = measured.lines.iter().map(|line| format!("  {line}"));
-        digest.lines.extend(lines);
-    }
-    if let Some(name) = named.filter(|_| tables.is_empty()) {
-        digest.say(unknown(look, name), look.language);
-    }
-    digest
+        measured.lines.iter().for_each(|line| digest.detail(line));
+    })
 }
 
 /// The stored partitions of the inputs, or of one: an addition of the stream files to the table statistics.
-pub(super) fn partitions(look: &Look<'_>, named: Option<&str>) -> Measures {
-    let mut digest = Measures::default();
-    let tables = wanted(look, named);
-    for table in &tables {
+pub(super) fn partitions(look: &Look<'_>, named: Option<&str>) -> Lines {
+    of_tables(look, named, |digest, table| {
         if let Some(stored) = stored(table) {
             let stored: String = stored.into(look.language);
-            let line = labeled(&table.name, &stored, look.language);
-            digest.lines.push(line);
+            digest.say(labeled(&table.name, &stored, look.language));
         }
-    }
+    })
+}
+
+/// What `say` adds about each of the wanted inputs.
+fn of_tables(
+    look: &Look<'_>,
+    named: Option<&str>,
+    mut say: impl FnMut(&mut Lines, &Table),
+) -> Lines {
+    let mut digest = Lines::new(look.language);
+    let tables = wanted(look, named);
+    tables.iter().for_each(|table| say(&mut digest, table));
     if let Some(name) = named.filter(|_| tables.is_empty()) {
-        digest.say(unknown(look, name), look.language);
+        digest.say(unknown(look, name));
     }
     digest
 }
@@ -79,32 +77,17 @@ fn stored(table: &Table) -> Option<Text> {
     })
 }
 
+/// The answer about an input that is not known, with the most similar name, else with some names.
 fn unknown(look: &Look<'_>, name: &str) -> Text {
-    let near = list(&near(look, name), look.language);
-    match near.is_empty() {
-        true => text!(
-            "没有读到名为“{name}”的输入",
-            "no input called `{name}` has been read"
-        ),
-        false => text!(
-            "没有读到名为“{name}”的输入；相近的有：{near}",
-            "no input called `{name}` has been read; near it: {near}"
-        ),
-    }
-}
-
-/// Inputs with names like this, nearest first; all if none is near.
-fn near(look: &Look<'_>, name: &str) -> Vec<String> {
-    let lower = name.to_lowercase();
-    let alike =
-        |table: &Table| strsim::normalized_damerau_levenshtein(&lower, &table.name.to_lowercase());
-    let mut tables: Vec<(f64, &Table)> = look.job.tables.iter().map(|t| (alike(t), t)).collect();
-    tables.sort_by(|a, b| b.0.total_cmp(&a.0));
-    let is_near = tables.first().is_some_and(|(alike, _)| *alike >= SIMILAR);
-    tables.retain(|(alike, _)| !is_near || *alike >= SIMILAR);
-    tables.truncate(NEAR);
-    tables
-        .into_iter()
-        .map(|(_, table)| table.name.clone())
-        .collect()
+    let tables = look.job.tables.iter().map(|table| table.name.as_str());
+    let others: Vec<&str> = match report::nearest(name, tables.clone()) {
+        Some(near) => vec![near],
+        None => tables.take(OTHERS).collect(),
+    };
+    let others = wording::named(&others, look.language);
+    text!(
+        "没有读到名为“{name}”的输入{others}",
+        "no input called `{name}` has been read{others}",
+        others = others.map(|names| text!("；已读的有：{names}", "; there are: {names}"))
+    )
 }
