@@ -20,7 +20,7 @@ const MAX_TERM_BYTES: usize = 128;
 
 /// Terms of `text`, in text order: stemmed English words without stop words, identifiers whole and in parts,
 /// Chinese, Japanese and Korean as single characters and pairs.
-pub fn terms(text: &str) -> Vec<String> {
+pub(crate) fn terms(text: &str) -> Vec<String> {
     let mut out = Vec::new();
     for_each_term(text, |term| out.push(term.to_owned()));
     out

@@ -1,9 +1,9 @@
 //! A document of the knowledge base: its path, front matter and kind.
 
-use std::fmt;
+use std::{fmt, iter};
 
 use report::Language;
-use serde::de::{DeserializeSeed, Error, SeqAccess, Unexpected, Visitor};
+use serde::de::{Error, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 
 use crate::analyze;
@@ -217,7 +217,7 @@ pub(crate) fn kind_of(path: &str) -> Kind {
     }
 }
 
-/// Chinese technical prose is full of English names, so a third of it is enough.
+/// The language of a text. Chinese technical prose is full of English names, so a third of it is enough.
 pub(crate) fn detect_language(text: &str) -> Language {
     if analyze::cjk_share(text) > 0.33 {
         Language::Zh
@@ -272,41 +272,20 @@ pub(crate) fn split_front_matter(text: &str) -> (Option<&str>, usize) {
 
 /// Reads `causes: skew.join_hot_key` as well as a list; numbers and dates are read as text.
 fn one_or_many<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<String>, D::Error> {
-    Texts { in_list: false }.deserialize(deserializer)
+    deserializer.deserialize_any(OneOrMany)
 }
 
-/// Each item is read by itself, so that an error has the line of its item.
-struct Texts {
-    in_list: bool,
-}
+struct OneOrMany;
 
-impl<'de> DeserializeSeed<'de> for Texts {
-    type Value = Vec<String>;
-
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Vec<String>, D::Error> {
-        deserializer.deserialize_any(self)
-    }
-}
-
-impl<'de> Visitor<'de> for Texts {
+impl<'de> Visitor<'de> for OneOrMany {
     type Value = Vec<String>;
 
     fn expecting(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.write_str(match self.in_list {
-            true => "a string",
-            false => "a string or a list of strings",
-        })
+        out.write_str("a string or a list of strings")
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Vec<String>, A::Error> {
-        if self.in_list {
-            return Err(A::Error::invalid_type(Unexpected::Seq, &self));
-        }
-        let mut texts = Vec::new();
-        while let Some(text) = items.next_element_seed(Texts { in_list: true })? {
-            texts.extend(text);
-        }
-        Ok(texts)
+        iter::from_fn(|| items.next_element().transpose()).collect()
     }
 
     fn visit_unit<E: Error>(self) -> Result<Vec<String>, E> {
@@ -317,20 +296,16 @@ impl<'de> Visitor<'de> for Texts {
         Ok(vec![text.to_owned()])
     }
 
-    fn visit_bool<E: Error>(self, value: bool) -> Result<Vec<String>, E> {
-        Ok(vec![value.to_string()])
+    fn visit_i64<E: Error>(self, value: i64) -> Result<Vec<String>, E> {
+        self.visit_str(&value.to_string())
     }
 
     fn visit_u64<E: Error>(self, value: u64) -> Result<Vec<String>, E> {
-        Ok(vec![value.to_string()])
-    }
-
-    fn visit_i64<E: Error>(self, value: i64) -> Result<Vec<String>, E> {
-        Ok(vec![value.to_string()])
+        self.visit_str(&value.to_string())
     }
 
     fn visit_f64<E: Error>(self, value: f64) -> Result<Vec<String>, E> {
-        Ok(vec![value.to_string()])
+        self.visit_str(&value.to_string())
     }
 }
 

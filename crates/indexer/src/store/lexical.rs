@@ -10,12 +10,12 @@ use std::collections::BTreeMap;
 use serde::de::DeserializeOwned;
 use tantivy::collector::DocSetCollector;
 use tantivy::query::{Bm25StatisticsProvider, Bm25Weight, BooleanQuery, Occur, Query, TermQuery};
-use tantivy::schema::{Field, IndexRecordOption, Value};
+use tantivy::schema::{IndexRecordOption, Value};
 use tantivy::{
     DocId, InvertedIndexReader, Searcher, SegmentReader, TantivyDocument, TantivyError, Term,
 };
 
-use super::entries::{BODY, DATA, DOCUMENT, FACET, ID, PAIRS, QUESTIONS};
+use super::entries::{BODY, DATA, FACET, ID, NO_ROW, PAGE, PAIRS, QUESTIONS, number_of};
 use super::facets::{CHUNK, Facets, facet, filter_groups};
 use super::manifest::Ordinal;
 use crate::model::{Chunk, Filter, Kind};
@@ -38,6 +38,9 @@ pub(crate) struct Words {
     /// Weight of the terms in the questions that a document answers; 0 not to look there.
     pub(crate) question_weight: f32,
 }
+
+/// A live chunk and the row of its vector.
+pub(crate) type Row = (u32, Ordinal);
 
 /// Chunks with their scores, best first.
 pub(crate) type Ranking = Vec<(Ordinal, f32)>;
@@ -63,7 +66,7 @@ fn data<T: DeserializeOwned>(searcher: &Searcher, entry: Ordinal) -> tantivy::Re
 }
 
 /// The list of this name.
-pub(super) fn list<T: DeserializeOwned>(searcher: &Searcher, name: &str) -> tantivy::Result<T> {
+pub(crate) fn list<T: DeserializeOwned>(searcher: &Searcher, name: &str) -> tantivy::Result<T> {
     for (number, segment) in (0..).zip(searcher.segment_readers()) {
         let Some(lists) = segment.fast_fields().str("list")? else {
             continue;
@@ -145,7 +148,7 @@ impl Lexical {
         rows.first(ordinal.doc_id).map(|row| row as usize)
     }
 
-    /// Number of the chunk's document, as [`super::entries::page`] makes it.
+    /// Number of the chunk's document, as [`number_of`] makes it.
     pub(crate) fn page(&self, ordinal: Ordinal) -> Option<u64> {
         self.column(ordinal)?.pages.as_ref()?.first(ordinal.doc_id)
     }
@@ -194,20 +197,15 @@ impl Lexical {
     }
 
     /// The live chunks by row.
-    pub(crate) fn rows(&self) -> Vec<(u32, Ordinal)> {
+    pub(crate) fn rows(&self) -> Vec<Row> {
         let mut out = Vec::with_capacity(self.chunks);
         let segments = self.searcher.segment_readers().iter();
         for (number, (segment, columns)) in (0..).zip(segments.zip(&self.columns)) {
             let Some(rows) = &columns.rows else {
                 continue;
             };
-            let mut rows = numbers(rows, segment);
-            for list in &columns.lists {
-                if let Ok(at) = rows.binary_search_by_key(list, |(doc, _)| *doc) {
-                    rows.remove(at);
-                }
-            }
-            let rows = rows.into_iter();
+            let rows = numbers(rows, segment).into_iter();
+            let rows = rows.filter(|(_, row)| *row != u64::from(NO_ROW));
             out.extend(rows.map(|(doc, row)| (row as u32, Ordinal::new(number, doc))));
         }
         out.sort_unstable();
@@ -216,7 +214,12 @@ impl Lexical {
 
     /// The chunks of a document.
     pub(crate) fn chunks_of(&self, document: &str) -> tantivy::Result<Vec<Ordinal>> {
-        self.with_term(DOCUMENT, document)
+        self.of_page(number_of(document))
+    }
+
+    /// The chunks of the document with this number.
+    pub(super) fn of_page(&self, page: u64) -> tantivy::Result<Vec<Ordinal>> {
+        self.with_term(&Term::from_field_u64(PAGE, page))
     }
 
     /// The best `limit` chunks that contain any of `words`, best first; with `allowed`, which is sorted, only these chunks. A query has dozens
@@ -281,12 +284,11 @@ impl Lexical {
         Ok(Some(chunks))
     }
 
-    fn with_term(&self, field: Field, text: &str) -> tantivy::Result<Vec<Ordinal>> {
-        let term = Term::from_field_text(field, text);
+    fn with_term(&self, term: &Term) -> tantivy::Result<Vec<Ordinal>> {
         let mut out = Vec::new();
         for (number, segment) in (0..).zip(self.searcher.segment_readers()) {
-            let index = segment.inverted_index(field)?;
-            each(&term, &index, segment, |doc, _| {
+            let index = segment.inverted_index(term.field())?;
+            each(term, &index, segment, |doc, _| {
                 out.push(Ordinal::new(number, doc))
             })?;
         }
@@ -294,7 +296,7 @@ impl Lexical {
     }
 
     pub(crate) fn find(&self, id: &str) -> tantivy::Result<Option<Ordinal>> {
-        Ok(self.with_term(ID, id)?.pop())
+        Ok(self.with_term(&Term::from_field_text(ID, id))?.pop())
     }
 
     /// Chunks that contain `term`, including dead ones in unmerged segments.
@@ -325,12 +327,12 @@ impl Lexical {
 
     /// The chunks of this kind, sorted.
     pub(crate) fn of_kind(&self, kind: Kind) -> tantivy::Result<Vec<Ordinal>> {
-        self.with_term(FACET, &facet("kind", kind.as_str()))
+        self.with_facet("kind", kind.as_str())
     }
 
-    /// Number of live chunks with this facet.
-    pub(crate) fn count_facet(&self, name: &str, value: &str) -> tantivy::Result<usize> {
-        Ok(self.with_term(FACET, &facet(name, value))?.len())
+    /// The live chunks with this facet.
+    pub(crate) fn with_facet(&self, name: &str, value: &str) -> tantivy::Result<Vec<Ordinal>> {
+        self.with_term(&Term::from_field_text(FACET, &facet(name, value)))
     }
 }
 
