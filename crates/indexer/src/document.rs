@@ -66,6 +66,8 @@ pub(crate) struct Document<'a> {
     pub(crate) kind: Kind,
     pub(crate) language: Language,
     pub(crate) front: FrontMatter,
+    /// The text of the front matter.
+    pub(crate) yaml: Option<&'a str>,
     pub(crate) body_start: usize,
     pub(crate) text: &'a str,
     /// Questions that a program made.
@@ -104,6 +106,7 @@ impl<'a> Document<'a> {
             kind: kind_of(&source.path),
             language,
             front,
+            yaml,
             body_start,
             text: &source.text,
             generated: &source.generated,
@@ -196,6 +199,12 @@ pub(crate) fn is_unfinished(source: &Source) -> bool {
 
 pub(crate) fn toml_table(text: &str) -> Result<toml::Table, Problem> {
     text.parse::<toml::Table>().map_err(toml_problem(text))
+}
+
+/// The tables in all arrays of a table: the entries of a catalogue.
+pub(crate) fn entries(table: &toml::Table) -> impl Iterator<Item = &toml::Table> {
+    let entries = table.values().filter_map(toml::Value::as_array).flatten();
+    entries.filter_map(toml::Value::as_table)
 }
 
 /// For `map_err`.

@@ -79,7 +79,7 @@ pub fn verify(
         chunks: total,
         ..Verification::default()
     };
-    for (path, reason) in open.held.files().damaged() {
+    for (path, reason) in open.held.unsound() {
         let name = path.file_name().unwrap_or_default().to_string_lossy();
         out.problem(name, reason);
     }

@@ -23,7 +23,7 @@ use crate::model::Chunk;
 use crate::settings::{Rebuild, Settings};
 pub use crate::store::generation::has_mark;
 use crate::store::generation::{self, Held, Writer};
-use crate::store::lexical::Lexical;
+use crate::store::lexical;
 use crate::store::manifest::Documents;
 
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
@@ -136,8 +136,8 @@ fn update_with(
     let everything = settings.rebuild != Rebuild::Changed || current.is_none();
     listing.read(current.map(|(_, documents)| documents), everything)?;
     let stored = |(held, documents): (&Held, _)| {
-        let lexical = held.guarded(|| Lexical::open(&held.searcher, held.manifest.chunks))?;
-        Ok::<_, OpenError>((documents, lexical.stored()))
+        let stored = held.guarded(|| lexical::stored(&held.searcher))?;
+        Ok::<_, OpenError>((documents, stored as usize))
     };
     let compared = current.map(stored).transpose()?;
     let mut plan = plan::plan(&listing.documents, compared, everything);

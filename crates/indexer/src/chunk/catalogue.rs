@@ -4,12 +4,12 @@
 
 use std::collections::HashMap;
 
-use toml::{Table, Value};
+use toml::Table;
 
 use super::facets::steps_of;
 use super::markdown::unique;
 use super::slug::slug;
-use crate::document::Source;
+use crate::document::{Source, entries};
 use crate::glossary::texts;
 use crate::model::{Chunk, Engine, Kind};
 
@@ -27,8 +27,7 @@ pub(crate) fn catalogue(source: &Source) -> Vec<Chunk> {
         return Vec::new();
     };
     let mut ids = HashMap::new();
-    let entries = table.values().filter_map(Value::as_array).flatten();
-    let chunks = entries.filter_map(Value::as_table).map(|entry| {
+    let chunks = entries(&table).map(|entry| {
         let chunk = to_chunk(source, kind, entry);
         Chunk {
             id: unique(&chunk.id, &mut ids),

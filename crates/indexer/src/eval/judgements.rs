@@ -37,8 +37,8 @@ pub struct Judged {
     #[serde(default)]
     pub id: String,
     pub text: String,
-    /// `None` to detect it.
-    pub language: Option<Language>,
+    /// `zh` or `en`; otherwise it is detected.
+    pub language: Option<String>,
     /// Engine of the jobs that it is about; [`Engine::Any`] searches everything.
     #[serde(default)]
     pub engine: Engine,
@@ -66,7 +66,8 @@ pub struct Judged {
 
 impl Judged {
     pub fn language(&self) -> Language {
-        self.language.unwrap_or_else(|| detect_language(&self.text))
+        let stated = self.language.as_deref().and_then(Language::parse);
+        stated.unwrap_or_else(|| detect_language(&self.text))
     }
 
     /// Its question to an index, for the best `k` chunks.

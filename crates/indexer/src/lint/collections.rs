@@ -5,10 +5,8 @@ use std::collections::btree_map::{BTreeMap, Entry};
 use std::iter;
 use std::path::Path;
 
-use toml::Value;
-
 use super::{Findings, Known, Severity};
-use crate::document::{Problem, Source, toml_table};
+use crate::document::{Problem, Source, entries, toml_table};
 use crate::eval::{Relevant, judgements_of};
 use crate::glossary::texts;
 
@@ -18,8 +16,7 @@ pub(super) fn check_catalogue(source: &Source, out: &mut Findings) {
         Ok(table) => table,
         Err(Problem { line, reason }) => return out.error(&source.path, line, "toml", reason),
     };
-    let entries = table.values().filter_map(Value::as_array).flatten();
-    let entries: Vec<&toml::Table> = entries.filter_map(Value::as_table).collect();
+    let entries: Vec<&toml::Table> = entries(&table).collect();
     if entries.is_empty() {
         let message = "no entry; write `[[file]]` or `[[term]]`";
         out.warn(&source.path, 1, "toml", message);

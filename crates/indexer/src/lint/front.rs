@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use report::Language;
 
 use super::{Findings, Options, is_curated};
-use crate::document::{Document, Problem, detect_language, file_stem, split_front_matter};
+use crate::document::{Document, Problem, detect_language, file_stem};
 use crate::model::{Engine, Kind};
 
 /// Known keys; others are most likely typos.
@@ -14,8 +14,7 @@ const KEYS: &str = "id title language engine problem_type causes operators keywo
 
 pub(super) fn check(document: &Document<'_>, options: &Options, out: &mut Findings) {
     let path = document.path;
-    let (yaml, _) = split_front_matter(document.text);
-    let Some(yaml) = yaml else {
+    let Some(yaml) = document.yaml else {
         if is_curated(document) {
             let message =
                 "no front matter; begin the file with `---`, id, title, language, … and `---`";

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use super::{Findings, Known, is_curated};
 use crate::analyze;
-use crate::document::{Document, Problem, split_front_matter};
+use crate::document::{Document, Problem};
 use crate::eval::{Judged, judgements_of};
 use crate::generated::{beside, parse};
 use crate::store::files::read_text;
@@ -105,7 +105,7 @@ fn generated(
 
 /// The line of the front matter with `text`; for text with escapes, the first line of the questions.
 fn line(document: &Document<'_>, text: &str) -> usize {
-    let yaml = split_front_matter(document.text).0.unwrap_or_default();
+    let yaml = document.yaml.unwrap_or_default();
     let find = |text: &str| yaml.lines().position(|line| line.contains(text));
     let at = find(text).or_else(|| find("questions:"));
     at.map_or(1, |at| at + 2)

@@ -23,7 +23,7 @@ use crate::store::facets::filter_groups;
 use crate::store::generation::{self, Held};
 use crate::store::lexical::{Lexical, Ranking, Row};
 use crate::store::manifest::Ordinal;
-use crate::store::questions::{self, Near, Questions};
+use crate::store::questions::{Asked, Questions};
 
 /// Candidates per branch, at least. Deeper lists change little and cost time; recall at 100 needs 100.
 const DEPTH: usize = 200;
@@ -99,7 +99,7 @@ impl Index {
         check: bool,
     ) -> Result<Index, OpenError> {
         let held = generation::hold(path, check)?;
-        Index::of(held, Arc::new(Models::load(settings)?), Arc::default())
+        Index::of(held, Arc::new(Models::load(settings)?), Graphs::none())
     }
 
     pub(crate) fn of(
@@ -172,44 +172,46 @@ impl Index {
         let cosine = |chunk| self.cosine(chunk, vector.as_deref()?);
         let page = |chunk| self.lexical.page(chunk);
         let asked = self.asked(query, &reading, allowed)?;
-        let none = Near::default();
         let branches = Branches {
             bm25: &bm25,
             vector: &nearest,
-            asked: asked.as_ref().map_or(&none, |asked| &asked.near),
+            asked: &asked.near,
             allowed,
             page: &page,
             cosine: &cosine,
         };
         let mut candidates = fuse(&branches, fusion);
         let named = reading.named.filter(|_| query.filter.engine.is_none());
-        let engine = engine_boost(query, named, asked.as_ref());
+        let leaning = match query.filter.engine {
+            None => asked.leaning,
+            Some(_) => 0.0,
+        };
+        let engine = engine_boost(named, leaning);
         self.score(query, &engine, &mut candidates)?;
         if let Some(reranker) = &self.models.reranker {
             self.rerank(reranker, &query.text, &mut candidates)?;
         }
-        let elsewhere = asked.as_ref().and_then(|asked| asked.elsewhere);
-        let mut fit = Fit::new(query, &reading, elsewhere, &self.lexical)?;
+        let mut fit = Fit::new(query, &reading, asked.elsewhere, &self.lexical)?;
         fit.is_elsewhere = named == Some(Named::Elsewhere);
         self.hits(query, &reading, &fit, &candidates)
     }
 
-    /// Compares the query with the questions of documents; `None` for a query with a cause, which has its subject already.
+    /// Compares the query with the questions of documents; not for a query with a cause, which has its subject already.
     fn asked(
         &self,
         query: &Query<'_>,
         reading: &Reading,
         allowed: Option<&[Ordinal]>,
-    ) -> Result<Option<questions::Asked<'_>>, SearchError> {
+    ) -> Result<Asked<'_>, SearchError> {
         let has_subject = !query.filter.causes.is_empty();
         let Some(questions) = self.questions.as_ref().filter(|_| !has_subject) else {
-            return Ok(None);
+            return Ok(Asked::default());
         };
         let page = |&chunk: &Ordinal| self.lexical.page(chunk);
         let pages = allowed.map(|all| all.iter().filter_map(page).collect::<HashSet<u64>>());
         let features = reading.features();
         let asked = questions.ask(&features, reading.own.len(), pages.as_ref(), &self.lexical);
-        Ok(Some(asked?))
+        Ok(asked?)
     }
 
     /// Misspelt words of `query`.
@@ -339,14 +341,8 @@ impl Index {
     }
 }
 
-/// The boost of pages about an engine, by the engine that the query names or seems to be about. Pages about any engine have none.
-fn engine_boost(
-    query: &Query<'_>,
-    named: Option<Named>,
-    asked: Option<&questions::Asked<'_>>,
-) -> impl Fn(Engine) -> f32 {
-    let asked = asked.filter(|_| query.filter.engine.is_none());
-    let leaning = asked.map_or(0.0, |asked| asked.leaning);
+/// The boost of pages about an engine, by the engine that the query names or leans to. Pages about any engine have none.
+fn engine_boost(named: Option<Named>, leaning: f32) -> impl Fn(Engine) -> f32 {
     move |engine| match (engine, named) {
         (Engine::Any, _) => 0.0,
         (engine, Some(Named::Engine(named))) if engine == named => ENGINE,

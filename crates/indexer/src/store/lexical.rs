@@ -8,8 +8,7 @@ pub(super) mod columns;
 use std::collections::BTreeMap;
 
 use serde::de::DeserializeOwned;
-use tantivy::collector::DocSetCollector;
-use tantivy::query::{Bm25StatisticsProvider, Bm25Weight, BooleanQuery, Occur, Query, TermQuery};
+use tantivy::query::{Bm25StatisticsProvider, Bm25Weight};
 use tantivy::schema::{IndexRecordOption, Value};
 use tantivy::{
     DocId, InvertedIndexReader, Searcher, SegmentReader, TantivyDocument, TantivyError, Term,
@@ -81,6 +80,11 @@ pub(crate) fn list<T: DeserializeOwned>(searcher: &Searcher, name: &str) -> tant
     Err(TantivyError::InternalError(format!("no list of {name}")))
 }
 
+/// Number of chunks with the dead ones in unmerged segments.
+pub(crate) fn stored(searcher: &Searcher) -> tantivy::Result<u64> {
+    searcher.doc_freq(&Term::from_field_text(FACET, CHUNK))
+}
+
 /// How rare a term in `having` of `all` entries is, as BM25 counts it.
 pub(super) fn idf(all: f32, having: u64) -> f32 {
     let having = having as f32;
@@ -129,13 +133,8 @@ impl Lexical {
             columns: columns.collect::<tantivy::Result<_>>()?,
             searcher: searcher.clone(),
             chunks,
-            total: searcher.doc_freq(&Term::from_field_text(FACET, CHUNK))?,
+            total: stored(searcher)?,
         })
-    }
-
-    /// Number of chunks with the dead ones in unmerged segments.
-    pub(crate) fn stored(&self) -> usize {
-        usize::try_from(self.total).unwrap_or(usize::MAX)
     }
 
     fn column(&self, ordinal: Ordinal) -> Option<&Columns> {
@@ -275,13 +274,20 @@ impl Lexical {
 
     /// The chunks that pass `filter`, sorted; `None` if all do.
     pub(crate) fn allowed(&self, filter: &Filter) -> tantivy::Result<Option<Vec<Ordinal>>> {
-        let Some(query) = filter_query(filter) else {
-            return Ok(None);
-        };
-        let found = self.searcher.search(&*query, &DocSetCollector)?;
-        let mut chunks: Vec<Ordinal> = found.into_iter().collect();
-        chunks.sort_unstable();
-        Ok(Some(chunks))
+        let mut allowed: Option<Vec<Ordinal>> = None;
+        for group in filter_groups(filter) {
+            let mut any = Vec::new();
+            for value in &group {
+                any.extend(self.with_term(&Term::from_field_text(FACET, value))?);
+            }
+            any.sort_unstable();
+            if let Some(before) = allowed {
+                any.retain(|chunk| before.binary_search(chunk).is_ok());
+            }
+            any.dedup();
+            allowed = Some(any);
+        }
+        Ok(allowed)
     }
 
     fn with_term(&self, term: &Term) -> tantivy::Result<Vec<Ordinal>> {
@@ -334,20 +340,4 @@ impl Lexical {
     pub(crate) fn with_facet(&self, name: &str, value: &str) -> tantivy::Result<Vec<Ordinal>> {
         self.with_term(&Term::from_field_text(FACET, &facet(name, value)))
     }
-}
-
-fn filter_query(filter: &Filter) -> Option<Box<dyn Query>> {
-    let one = |value: &String| -> (Occur, Box<dyn Query>) {
-        let term = Term::from_field_text(FACET, value);
-        let query = TermQuery::new(term, IndexRecordOption::Basic);
-        (Occur::Should, Box::new(query))
-    };
-    // A term set builds an automaton, which takes longer than the search.
-    let any = |values: &Vec<String>| -> Box<dyn Query> {
-        Box::new(BooleanQuery::new(values.iter().map(one).collect()))
-    };
-    let groups = filter_groups(filter);
-    let wanted = groups.iter().map(|group| (Occur::Must, any(group)));
-    let clauses: Vec<_> = wanted.collect();
-    (!clauses.is_empty()).then(|| Box::new(BooleanQuery::new(clauses)) as Box<dyn Query>)
 }

@@ -256,6 +256,7 @@ impl Entries {
 }
 
 /// How a query and the questions compare.
+#[derive(Default)]
 pub(crate) struct Asked<'a> {
     pub(crate) near: Near<'a>,
     /// How much the use of words speaks for the questions that are answered nowhere, relative to how rare the words are; `None` without such
