@@ -10,6 +10,7 @@
 use std::collections::BTreeMap;
 use std::error::Error;
 use std::fs;
+use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use indexer::build::update_chunks;
@@ -57,23 +58,21 @@ fn main() -> Result<()> {
     let judged = judged(&folder, split)?;
     let index = Index::open(&index, &settings)?;
     let report = evaluate(&index, &judged, &Options::default())?;
-    println!("{} queries, {} documents", report.queries, report.documents);
+    let mut out = std::io::stdout().lock();
+    let (queries, documents) = (report.queries, report.documents);
+    writeln!(out, "{queries} queries, {documents} documents")?;
     for (branch, scores) in &report.branches {
         let [low, high] = scores.ci95;
         let metrics = scores.metrics.iter();
         let metrics: Vec<String> = metrics
             .map(|(name, mean)| format!("{name} {mean:.3}"))
             .collect();
-        println!(
-            "{branch:<8} {}  nDCG {low:.3} … {high:.3}",
-            metrics.join("  ")
-        );
+        let metrics = metrics.join("  ");
+        writeln!(out, "{branch:<8} {metrics}  nDCG {low:.3} … {high:.3}")?;
     }
     for (pair, d) in &report.differences {
-        println!(
-            "{pair} {:+.3} ({:+.3} … {:+.3})",
-            d.mean, d.ci95[0], d.ci95[1]
-        );
+        let [low, high] = d.ci95;
+        writeln!(out, "{pair} {:+.3} ({low:+.3} … {high:+.3})", d.mean)?;
     }
     Ok(())
 }
@@ -134,7 +133,6 @@ fn judged(folder: &Path, split: &str) -> Result<Vec<Judged>> {
             kind: None,
             unanswerable: false,
             sections: Vec::new(),
-            note: None,
             place: (PathBuf::from("queries.jsonl"), 1),
         })
     });

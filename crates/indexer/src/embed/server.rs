@@ -158,23 +158,25 @@ impl Endpoint {
     /// Sends `body`, again after a failure that may pass.
     fn post(&self, body: &str, patience: Duration) -> Result<Answer, String> {
         let deadline = Instant::now() + patience;
+        let left = || deadline.saturating_duration_since(Instant::now());
         let mut pause = PAUSE;
         for _ in 1..ATTEMPTS {
-            let left = deadline.saturating_duration_since(Instant::now());
-            match self.attempt(body, left) {
-                Err((_, true)) if pause < left => std::thread::sleep(pause),
+            match self.attempt(body, left()) {
+                Err((_, true)) if pause < left() => std::thread::sleep(pause),
                 done => return done.map_err(|(reason, _)| reason),
             }
             pause *= 2;
         }
-        let left = deadline.saturating_duration_since(Instant::now());
-        self.attempt(body, left).map_err(|(reason, _)| reason)
+        self.attempt(body, left()).map_err(|(reason, _)| reason)
     }
 
     /// # Errors
     /// The reason, and whether another attempt may succeed.
     fn attempt(&self, body: &str, patience: Duration) -> Result<Answer, (String, bool)> {
-        let unreachable = |error: ureq::Error| (with_causes(&error), true);
+        let unreachable = |error| match error {
+            ureq::Error::Timeout(_) => ("no answer in time".to_owned(), true),
+            error => (with_causes(&error), true),
+        };
         let mut request = self.agent.post(&self.url).content_type("application/json");
         if let Some(key) = &self.key {
             request = request.header("authorization", format!("Bearer {key}"));

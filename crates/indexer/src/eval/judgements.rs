@@ -56,9 +56,6 @@ pub struct Judged {
     /// Sections of the answering documents with the answer.
     #[serde(default)]
     pub sections: Vec<Section>,
-    /// For people; unused.
-    #[serde(default)]
-    pub note: Option<String>,
     /// File and line.
     #[serde(skip)]
     pub place: (PathBuf, usize),

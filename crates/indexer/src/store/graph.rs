@@ -76,7 +76,7 @@ impl Graph {
         file: &str,
         stop: impl Fn() -> bool,
     ) -> io::Result<Option<Graph>> {
-        let points = shuffled(distinct(vectors, rows));
+        let points = points(vectors, rows);
         let most = points.len().max(1);
         let hnsw = Hnsw::new(NEIGHBORS, most, LAYERS, BUILD_CANDIDATES, Coarse);
         for (point, rows) in &points {
@@ -209,22 +209,17 @@ fn place(folder: &Path, file: &str) -> PathBuf {
 /// A point of the graph: the cells of a vector and the bytes of its scale, and the rows with that vector.
 type Point = (Vec<i8>, Vec<u32>);
 
-/// Zero vectors are left out: only words find them.
-fn distinct(vectors: &Vectors, rows: usize) -> BTreeMap<Vec<i8>, Vec<u32>> {
-    let mut out: BTreeMap<Vec<i8>, Vec<u32>> = BTreeMap::new();
+/// The points in a pseudo-random order, independent of the documents and the same every time. Zero vectors are left out: only words find them.
+fn points(vectors: &Vectors, rows: usize) -> Vec<Point> {
+    let mut points: BTreeMap<Vec<i8>, Vec<u32>> = BTreeMap::new();
     for row in 0..rows {
         let (cells, scale) = vectors.coarse(row);
         if scale != 0.0 {
             let scale = scale.to_le_bytes().map(|byte| byte as i8);
-            let rows = out.entry([cells, &scale].concat()).or_default();
+            let rows = points.entry([cells, &scale].concat()).or_default();
             rows.push(row as u32);
         }
     }
-    out
-}
-
-/// A pseudo-random order, independent of the documents and the same every time.
-fn shuffled(points: BTreeMap<Vec<i8>, Vec<u32>>) -> Vec<Point> {
     let mut points: Vec<Point> = points.into_iter().collect();
     points.sort_by_key(|(_, rows)| {
         let mixed = u64::from(rows[0]).wrapping_mul(0x9e37_79b9_7f4a_7c15);
