@@ -9,7 +9,7 @@ use rust_stemmers::{Algorithm, Stemmer};
 use unicode_normalization::UnicodeNormalization;
 use unicode_normalization::char::is_combining_mark;
 
-pub(crate) use script::{cjk_share, is_cjk};
+pub(crate) use script::{cjk_share, detect_language, is_cjk};
 pub(crate) use stop::without_asking;
 
 /// Stored with the index. Increase it whenever [`terms`] returns different terms.

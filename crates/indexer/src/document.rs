@@ -100,7 +100,7 @@ impl<'a> Document<'a> {
         };
         let body = &source.text[body_start..];
         let stated = front.language.as_deref().and_then(Language::parse);
-        let language = stated.unwrap_or_else(|| detect_language(body));
+        let language = stated.unwrap_or_else(|| analyze::detect_language(body));
         Document {
             path: &source.path,
             kind: kind_of(&source.path),
@@ -223,15 +223,6 @@ pub(crate) fn kind_of(path: &str) -> Kind {
         Some("experience") => Kind::Experience,
         Some("cases") => Kind::Case,
         _ => Kind::Document,
-    }
-}
-
-/// The language of a text. Chinese technical prose is full of English names, so a third of it is enough.
-pub(crate) fn detect_language(text: &str) -> Language {
-    if analyze::cjk_share(text) > 0.33 {
-        Language::Zh
-    } else {
-        Language::En
     }
 }
 

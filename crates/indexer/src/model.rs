@@ -5,7 +5,7 @@ use std::sync::Arc;
 use report::{JobEngine, Language, Match};
 use serde::{Deserialize, Serialize};
 
-use crate::document::detect_language;
+use crate::analyze::detect_language;
 
 /// An enum with the name of each value in filters, facets and JSON.
 macro_rules! named {

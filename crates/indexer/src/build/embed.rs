@@ -3,8 +3,7 @@
 use std::collections::HashSet;
 use std::path::PathBuf;
 
-use super::write::Job;
-use super::{Phase, Progress};
+use super::{Job, Phase, Progress};
 use crate::embed::{EmbedError, Embedder};
 use crate::error::BuildError;
 use crate::model::Chunk;

@@ -119,6 +119,18 @@ pub fn update_chunks(
     update_with((sources.into(), ""), &cut, index, settings, progress)
 }
 
+/// The changes of an update.
+struct Job<'a> {
+    writer: &'a Writer,
+    listing: &'a Listing,
+    mark: &'a str,
+    cutter: Cutter<'a>,
+    plan: plan::Plan,
+    current: Option<(&'a Held, &'a Documents)>,
+    embedder: &'a dyn Embedder,
+    rebuild: Rebuild,
+}
+
 type Cutter<'a> = &'a (dyn Fn(&Source) -> Contents + Sync);
 
 /// As [`update`], with documents already listed and another chunker.
@@ -159,7 +171,7 @@ fn update_with(
             ..plan.summary
         });
     }
-    let job = write::Job {
+    let job = Job {
         writer: &writer,
         listing: &listing,
         mark,

@@ -1,17 +1,14 @@
 //! Writes the changes and commits them.
 
 use super::embed::embed;
-use super::plan::Plan;
-use super::read::{Listed, Listing};
-use super::{Phase, Progress, Summary, start};
+use super::read::Listed;
+use super::{Job, Phase, Progress, Summary, start};
 use crate::chunk::Contents;
-use crate::embed::Embedder;
 use crate::error::BuildError;
 use crate::glossary::Glossary;
 use crate::model::{Chunk, Engine};
 use crate::settings::Rebuild;
 use crate::store::entries::{Entry, EntryWriter};
-use crate::store::generation::{Held, Writer};
 use crate::store::manifest::{DocumentEntry, Documents, Manifest};
 use crate::store::stamp::since_1970;
 use crate::store::{DOCUMENTS, GLOSSARY};
@@ -19,17 +16,6 @@ use crate::{analyze, chunk, context, parallel};
 
 /// From this many documents or chunks on, threads share the work.
 const MANY: usize = 16;
-
-pub(crate) struct Job<'a> {
-    pub(crate) writer: &'a Writer,
-    pub(crate) listing: &'a Listing,
-    pub(crate) mark: &'a str,
-    pub(crate) cutter: super::Cutter<'a>,
-    pub(crate) plan: Plan,
-    pub(crate) current: Option<(&'a Held, &'a Documents)>,
-    pub(crate) embedder: &'a dyn Embedder,
-    pub(crate) rebuild: Rebuild,
-}
 
 struct Cut<'a> {
     listed: &'a Listed,

@@ -27,7 +27,8 @@ use report::Language;
 use serde::Deserialize;
 
 use super::EvalError;
-use crate::document::{detect_language, line_at};
+use crate::analyze::detect_language;
+use crate::document::line_at;
 use crate::model::{Engine, Query, Section};
 use crate::store::files;
 

@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use report::Language;
 
 use super::{Findings, Options, is_curated};
-use crate::document::{Document, Problem, detect_language, file_stem};
+use crate::analyze::detect_language;
+use crate::document::{Document, Problem, file_stem};
 use crate::model::{Engine, Kind};
 
 /// Known keys; others are most likely typos.
