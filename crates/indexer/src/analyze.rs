@@ -9,7 +9,7 @@ use rust_stemmers::{Algorithm, Stemmer};
 use unicode_normalization::UnicodeNormalization;
 use unicode_normalization::char::is_combining_mark;
 
-pub(crate) use script::{cjk_share, is_cjk};
+pub(crate) use script::{cjk_share, detect_language, is_cjk};
 pub(crate) use stop::without_asking;
 
 /// Stored with the index. Increase it whenever [`terms`] returns different terms.
@@ -20,7 +20,7 @@ const MAX_TERM_BYTES: usize = 128;
 
 /// Terms of `text`, in text order: stemmed English words without stop words, identifiers whole and in parts,
 /// Chinese, Japanese and Korean as single characters and pairs.
-pub fn terms(text: &str) -> Vec<String> {
+pub(crate) fn terms(text: &str) -> Vec<String> {
     let mut out = Vec::new();
     for_each_term(text, |term| out.push(term.to_owned()));
     out

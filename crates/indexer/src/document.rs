@@ -1,9 +1,9 @@
 //! A document of the knowledge base: its path, front matter and kind.
 
-use std::fmt;
+use std::{fmt, iter};
 
 use report::Language;
-use serde::de::{DeserializeSeed, Error, SeqAccess, Unexpected, Visitor};
+use serde::de::{Error, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 
 use crate::analyze;
@@ -66,6 +66,8 @@ pub(crate) struct Document<'a> {
     pub(crate) kind: Kind,
     pub(crate) language: Language,
     pub(crate) front: FrontMatter,
+    /// The text of the front matter.
+    pub(crate) yaml: Option<&'a str>,
     pub(crate) body_start: usize,
     pub(crate) text: &'a str,
     /// Questions that a program made.
@@ -98,12 +100,13 @@ impl<'a> Document<'a> {
         };
         let body = &source.text[body_start..];
         let stated = front.language.as_deref().and_then(Language::parse);
-        let language = stated.unwrap_or_else(|| detect_language(body));
+        let language = stated.unwrap_or_else(|| analyze::detect_language(body));
         Document {
             path: &source.path,
             kind: kind_of(&source.path),
             language,
             front,
+            yaml,
             body_start,
             text: &source.text,
             generated: &source.generated,
@@ -198,6 +201,12 @@ pub(crate) fn toml_table(text: &str) -> Result<toml::Table, Problem> {
     text.parse::<toml::Table>().map_err(toml_problem(text))
 }
 
+/// The tables in all arrays of a table: the entries of a catalogue.
+pub(crate) fn entries(table: &toml::Table) -> impl Iterator<Item = &toml::Table> {
+    let entries = table.values().filter_map(toml::Value::as_array).flatten();
+    entries.filter_map(toml::Value::as_table)
+}
+
 /// For `map_err`.
 pub(crate) fn toml_problem(text: &str) -> impl Fn(toml::de::Error) -> Problem + '_ {
     move |error| {
@@ -214,15 +223,6 @@ pub(crate) fn kind_of(path: &str) -> Kind {
         Some("experience") => Kind::Experience,
         Some("cases") => Kind::Case,
         _ => Kind::Document,
-    }
-}
-
-/// Chinese technical prose is full of English names, so a third of it is enough.
-pub(crate) fn detect_language(text: &str) -> Language {
-    if analyze::cjk_share(text) > 0.33 {
-        Language::Zh
-    } else {
-        Language::En
     }
 }
 
@@ -272,41 +272,20 @@ pub(crate) fn split_front_matter(text: &str) -> (Option<&str>, usize) {
 
 /// Reads `causes: skew.join_hot_key` as well as a list; numbers and dates are read as text.
 fn one_or_many<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<String>, D::Error> {
-    Texts { in_list: false }.deserialize(deserializer)
+    deserializer.deserialize_any(OneOrMany)
 }
 
-/// Each item is read by itself, so that an error has the line of its item.
-struct Texts {
-    in_list: bool,
-}
+struct OneOrMany;
 
-impl<'de> DeserializeSeed<'de> for Texts {
-    type Value = Vec<String>;
-
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Vec<String>, D::Error> {
-        deserializer.deserialize_any(self)
-    }
-}
-
-impl<'de> Visitor<'de> for Texts {
+impl<'de> Visitor<'de> for OneOrMany {
     type Value = Vec<String>;
 
     fn expecting(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.write_str(match self.in_list {
-            true => "a string",
-            false => "a string or a list of strings",
-        })
+        out.write_str("a string or a list of strings")
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Vec<String>, A::Error> {
-        if self.in_list {
-            return Err(A::Error::invalid_type(Unexpected::Seq, &self));
-        }
-        let mut texts = Vec::new();
-        while let Some(text) = items.next_element_seed(Texts { in_list: true })? {
-            texts.extend(text);
-        }
-        Ok(texts)
+        iter::from_fn(|| items.next_element().transpose()).collect()
     }
 
     fn visit_unit<E: Error>(self) -> Result<Vec<String>, E> {
@@ -317,20 +296,16 @@ impl<'de> Visitor<'de> for Texts {
         Ok(vec![text.to_owned()])
     }
 
-    fn visit_bool<E: Error>(self, value: bool) -> Result<Vec<String>, E> {
-        Ok(vec![value.to_string()])
+    fn visit_i64<E: Error>(self, value: i64) -> Result<Vec<String>, E> {
+        self.visit_str(&value.to_string())
     }
 
     fn visit_u64<E: Error>(self, value: u64) -> Result<Vec<String>, E> {
-        Ok(vec![value.to_string()])
-    }
-
-    fn visit_i64<E: Error>(self, value: i64) -> Result<Vec<String>, E> {
-        Ok(vec![value.to_string()])
+        self.visit_str(&value.to_string())
     }
 
     fn visit_f64<E: Error>(self, value: f64) -> Result<Vec<String>, E> {
-        Ok(vec![value.to_string()])
+        self.visit_str(&value.to_string())
     }
 }
 

@@ -10,7 +10,7 @@ use crate::analyze;
 use crate::build::sources;
 use crate::document::{Document, file_stem, language_of_query, quoted};
 use crate::error::BuildError;
-use crate::eval::{judgement_files, read_judgement_file};
+use crate::eval::judgements_of;
 use crate::generated::{File, beside};
 use crate::lint::{JudgedRuns, MOST_GENERATED};
 use crate::model::subject;
@@ -83,10 +83,10 @@ impl Page {
 
     /// Judged queries that the page answers, without those that only measure.
     pub fn judged(&self, knowledge: &Path) -> Vec<String> {
-        let files = judgement_files(&knowledge.join("judgements"));
-        let files = files.into_iter().flatten();
         // The linter reports a file that cannot be read.
-        let queries = files.flat_map(|file| read_judgement_file(&file).unwrap_or_default());
+        let queries = judgements_of(knowledge)
+            .into_iter()
+            .flat_map(|(_, read)| read.unwrap_or_default());
         let answered = queries.filter(|query| {
             let mut relevant = query.relevant.iter();
             !query.only_measures()

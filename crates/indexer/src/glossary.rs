@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 use toml::Value;
 
 use crate::analyze;
+use crate::document::entries;
 use crate::model::Engine;
 
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -72,8 +73,7 @@ impl Glossary {
         let Ok(table) = text.parse::<toml::Table>() else {
             return Glossary::default();
         };
-        let entries = table.values().filter_map(Value::as_array).flatten();
-        let terms = entries.filter_map(Value::as_table).map(|entry| -> Term {
+        let terms = entries(&table).map(|entry| -> Term {
             let values = ["zh", "en", "scope"]
                 .into_iter()
                 .filter_map(|key| entry.get(key));

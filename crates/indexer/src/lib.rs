@@ -27,7 +27,6 @@ mod settings;
 mod store;
 pub mod verify;
 
-pub use analyze::terms;
 pub use chunk::section_id;
 pub use embed::{EmbedError, Embedder, EmbedderChoice, OnnxModel, Reranker};
 pub use error::{BuildError, Mismatch, OpenError, SearchError};
@@ -39,6 +38,3 @@ pub use query::Correction;
 pub use report::{Language, Match};
 pub use search::{Explanation, Index, Info, Room, Session, info};
 pub use settings::{Rebuild, Settings};
-
-/// Default of [`Query::diversity`].
-pub const DEFAULT_DIVERSITY: f32 = 0.2;

@@ -5,9 +5,17 @@ use std::sync::Arc;
 use report::{JobEngine, Language, Match};
 use serde::{Deserialize, Serialize};
 
-/// The names used in filters, facets and JSON.
-macro_rules! names {
-    ($type:ident { $($variant:ident = $name:literal),+ $(,)? }) => {
+use crate::analyze::detect_language;
+
+/// An enum with the name of each value in filters, facets and JSON.
+macro_rules! named {
+    ($(#[$about:meta])* $type:ident { $($(#[$doc:meta])* $variant:ident = $name:literal),+ $(,)? }) => {
+        $(#[$about])*
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+        pub enum $type {
+            $($(#[$doc])* #[serde(rename = $name)] $variant),+
+        }
+
         impl $type {
             pub const ALL: [$type; [$($name),+].len()] = [$($type::$variant),+];
 
@@ -24,54 +32,36 @@ macro_rules! names {
     };
 }
 
-/// The sort of knowledge, which follows from the path of the document.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Kind {
-    /// A playbook: `experience/*.md`.
-    Experience,
-    /// A resolved case: `cases/*.md`.
-    Case,
-    /// An entry of the file catalogue: `files.toml`.
-    File,
-    /// An entry of the glossary: `glossary.toml`.
-    Glossary,
-    /// Any other document, as in a test collection.
-    Document,
-}
+named!(
+    /// The sort of knowledge, which follows from the path of the document.
+    Kind {
+        /// A playbook: `experience/*.md`.
+        Experience = "experience",
+        /// A resolved case: `cases/*.md`.
+        Case = "case",
+        /// An entry of the file catalogue: `files.toml`.
+        File = "file",
+        /// An entry of the glossary: `glossary.toml`.
+        Glossary = "glossary",
+        /// Any other document, as in a test collection.
+        Document = "document",
+    }
+);
 
-names!(Kind {
-    Experience = "experience",
-    Case = "case",
-    File = "file",
-    Glossary = "glossary",
-    Document = "document",
-});
-
-/// The part of a playbook that a chunk belongs to, from its heading in either language.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Section {
-    Symptom,
-    Cause,
-    /// How to tell this problem from others.
-    Check,
-    Fix,
-    Example,
-    TradeOffs,
-    /// When the advice does not apply.
-    NotWhen,
-}
-
-names!(Section {
-    Symptom = "symptom",
-    Cause = "cause",
-    Check = "check",
-    Fix = "fix",
-    Example = "example",
-    TradeOffs = "trade-offs",
-    NotWhen = "not-when",
-});
+named!(
+    /// The part of a playbook that a chunk belongs to, from its heading in either language.
+    Section {
+        Symptom = "symptom",
+        Cause = "cause",
+        /// How to tell this problem from others.
+        Check = "check",
+        Fix = "fix",
+        Example = "example",
+        TradeOffs = "trade-offs",
+        /// When the advice does not apply.
+        NotWhen = "not-when",
+    }
+);
 
 /// How well founded the advice is, according to the document.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -90,25 +80,18 @@ pub enum Confidence {
     GeneralKnowledge,
 }
 
-/// The engine that a document is about.
-#[derive(
-    Debug, Clone, Copy, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize,
-)]
-#[serde(rename_all = "lowercase")]
-pub enum Engine {
-    /// SCOPE and U-SQL; the default for documents without `engine`.
-    #[default]
-    Scope,
-    Spark,
-    /// True of every engine.
-    Any,
-}
-
-names!(Engine {
-    Scope = "scope",
-    Spark = "spark",
-    Any = "any",
-});
+named!(
+    /// The engine that a document is about.
+    #[derive(Default)]
+    Engine {
+        /// SCOPE and U-SQL; the default for documents without `engine`.
+        #[default]
+        Scope = "scope",
+        Spark = "spark",
+        /// True of every engine.
+        Any = "any",
+    }
+);
 
 impl Engine {
     /// Whether a document about this engine helps with jobs of `engine`.
@@ -178,15 +161,15 @@ impl Chunk {
             .collect()
     }
 
-    /// A whole document as one chunk, without facets.
-    pub(crate) fn whole(document: String, kind: Kind, language: Language, text: String) -> Chunk {
+    /// A whole document as one chunk, without title and facets.
+    pub fn whole(document: String, kind: Kind, text: String) -> Chunk {
         Chunk {
             id: document.clone(),
             document,
             title: String::new(),
             heading_path: Vec::new(),
+            language: detect_language(&text),
             text,
-            language,
             kind,
             engine: Engine::default(),
             problem_type: None,
@@ -279,7 +262,7 @@ impl Query<'_> {
             prefer: Filter::default(),
             prior: None,
             fusion: None,
-            diversity: crate::DEFAULT_DIVERSITY,
+            diversity: 0.2,
             remote: Remote::default(),
         }
     }

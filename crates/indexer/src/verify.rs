@@ -10,12 +10,13 @@ use tantivy::TantivyError;
 use crate::analyze;
 use crate::build::{Phase, Progress};
 use crate::context;
-use crate::error::{OpenError, damaged};
+use crate::error::OpenError;
 use crate::guard::guarded;
 use crate::search::Index;
 use crate::settings::Settings;
-use crate::store::entries::page;
-use crate::store::lexical::Words;
+use crate::store::DOCUMENTS;
+use crate::store::entries::number_of;
+use crate::store::lexical::{self, Row, Words};
 use crate::store::manifest::{Documents, Ordinal};
 
 /// How many of its rarest terms a chunk is looked up by.
@@ -66,42 +67,46 @@ pub fn verify(
 ) -> Result<Verification, OpenError> {
     let open = Index::opened(index, settings, false)?;
     let manifest = &open.held.manifest;
-    let total = manifest.chunks;
-    let phase = Phase::Verify;
-    let mut report = |done| progress(Progress { phase, done, total });
-    report(0);
+    let (phase, total) = (Phase::Verify, manifest.chunks);
+    progress(Progress {
+        phase,
+        done: 0,
+        total,
+    });
     let mut out = Verification {
         generation: manifest.generation.clone(),
         documents: manifest.documents,
         chunks: total,
         ..Verification::default()
     };
-    for (path, reason) in open.held.files().damaged() {
+    for (path, reason) in open.held.unsound() {
         let name = path.file_name().unwrap_or_default().to_string_lossy();
         out.problem(name, reason);
     }
-    let checked = || {
-        let documents = open.held.documents()?;
-        let live = check_chunks(&open, &mut out);
-        check_documents(&open, &documents, live.len(), &mut out);
-        check_findable(&open, &live, &mut out);
+    let checked = open.held.guarded(|| {
+        let rows = open.lexical.rows();
+        check_chunks(&open, &rows, &mut out)?;
+        check_documents(&open, rows.len(), &mut out)?;
+        check_findable(&open, &rows, &mut out);
         Ok(())
-    };
-    guarded(checked, |reason| damaged(index, reason))?;
-    report(total);
+    });
+    // A damaged file explains a failure.
+    if out.is_whole() {
+        checked?;
+    }
+    progress(Progress {
+        phase,
+        done: total,
+        total,
+    });
     Ok(out)
 }
 
-/// Each chunk has a vector, and an id that no other has. Returns the chunks.
-fn check_chunks(open: &Index, out: &mut Verification) -> Vec<Ordinal> {
-    let rows = open.lexical.rows();
-    let live: Vec<Ordinal> = rows.iter().map(|(_, chunk)| *chunk).collect();
-    let ids = open.lexical.ids(&live).unwrap_or_else(|error| {
-        out.problem("ids", error.to_string());
-        Vec::new()
-    });
+/// Each chunk has a vector, and an id that no other has.
+fn check_chunks(open: &Index, rows: &[Row], out: &mut Verification) -> tantivy::Result<()> {
+    let chunks: Vec<Ordinal> = rows.iter().map(|(_, chunk)| *chunk).collect();
     let mut seen = HashSet::new();
-    for ((row, _), id) in rows.iter().zip(ids) {
+    for ((row, _), id) in rows.iter().zip(open.lexical.ids(&chunks)?) {
         if *row as usize >= open.held.manifest.rows {
             out.problem(&id, "it has no vector");
         }
@@ -109,14 +114,15 @@ fn check_chunks(open: &Index, out: &mut Verification) -> Vec<Ordinal> {
             out.problem(id, "two chunks have this id");
         }
     }
-    live
+    Ok(())
 }
 
 /// Each chunk and each question belongs to a document.
-fn check_documents(open: &Index, documents: &Documents, live: usize, out: &mut Verification) {
+fn check_documents(open: &Index, live: usize, out: &mut Verification) -> tantivy::Result<()> {
+    let documents: Documents = lexical::list(&open.held.searcher, DOCUMENTS)?;
     let mut owned = 0;
-    for (path, entry) in documents {
-        let found = open.lexical.chunks_of(path).map_or(0, |all| all.len());
+    for (path, entry) in &documents {
+        let found = open.lexical.chunks_of(path)?.len();
         owned += found;
         if found != entry.chunks {
             out.problem(path, format!("{found} chunks instead of {}", entry.chunks));
@@ -126,71 +132,72 @@ fn check_documents(open: &Index, documents: &Documents, live: usize, out: &mut V
         let found = format!("{} documents and {live} chunks", documents.len());
         out.problem("manifest", format!("{found}, {owned} of them in documents"));
     }
-    let pages: HashSet<u64> = documents.keys().map(|path| page(path)).collect();
-    match open.questions.as_ref().map(|questions| questions.pages()) {
-        None => {}
-        Some(Ok(asked)) if asked.is_subset(&pages) => {}
-        Some(Ok(_)) => out.problem("questions", "questions of a document that is not there"),
-        Some(Err(error)) => out.problem("questions", error.to_string()),
+    let pages: HashSet<u64> = documents.keys().map(|path| number_of(path)).collect();
+    if let Some(questions) = &open.questions
+        && !questions.pages()?.is_subset(&pages)
+    {
+        out.problem("questions", "questions of a document that is not there");
     }
+    Ok(())
 }
 
-fn check_findable(open: &Index, live: &[Ordinal], out: &mut Verification) {
+fn check_findable(open: &Index, rows: &[Row], out: &mut Verification) {
     // A panic is guarded in its own thread.
-    let find = |&ordinal: &Ordinal| guarded(|| find(open, ordinal), |reason| reason);
-    let found = live.par_iter().map(find);
-    for (ordinal, found) in live.iter().zip(found.collect::<Vec<_>>()) {
-        let id = open.lexical.id(*ordinal);
-        match found {
-            Err(reason) => out.problem(id, reason),
-            Ok((by_words, by_vector)) => {
-                out.found_by_words += usize::from(by_words);
-                out.found_by_vector += usize::from(by_vector == Some(true));
-                out.without_vector += usize::from(by_vector.is_none());
-                if !by_words {
-                    out.problem(&id, "not found by its own words");
-                }
-                if by_vector == Some(false) {
-                    out.problem(id, "not found by its own vector");
-                }
+    let find = |&(row, chunk): &Row| guarded(|| find(open, row as usize, chunk), |reason| reason);
+    let found: Vec<_> = rows.par_iter().map(find).collect();
+    for ((_, chunk), found) in rows.iter().zip(found) {
+        let id = open.lexical.id(*chunk);
+        let (by_words, by_vector) = match found {
+            Ok(found) => found,
+            Err(reason) => {
+                out.problem(id, reason);
+                continue;
             }
+        };
+        out.found_by_words += usize::from(by_words);
+        out.found_by_vector += usize::from(by_vector == Some(true));
+        out.without_vector += usize::from(by_vector.is_none());
+        if !by_words {
+            out.problem(&id, "not found by its own words");
+        }
+        if by_vector == Some(false) {
+            out.problem(id, "not found by its own vector");
         }
     }
 }
 
 /// Whether a chunk is found by its words, and by its vector if that is not zero.
-fn find(open: &Index, ordinal: Ordinal) -> Result<(bool, Option<bool>), String> {
-    let failed = |error: TantivyError| error.to_string();
-    let chunk = open.lexical.chunk(ordinal).map_err(failed)?;
-    let probe = rarest(open, context::lexical_terms(&chunk)).map_err(failed)?;
-    // A chunk of punctuation only has no words to search for.
-    let by_words = if probe.terms.is_empty() {
-        analyze::terms(&chunk.text).is_empty()
-    } else {
-        let hits = open.lexical.search(&probe, None, PROBE_DEPTH);
-        is_among(open, ordinal, &hits.map_err(failed)?)
+fn find(open: &Index, row: usize, chunk: Ordinal) -> Result<(bool, Option<bool>), String> {
+    // The chunk itself, or one with the same text: there may be more copies than places in the list.
+    let is_it = |(hit, _): &(Ordinal, f32)| *hit == chunk || open.lexical.row(*hit) == Some(row);
+    let by_words = || {
+        let text = open.lexical.chunk(chunk)?;
+        let words = rarest(open, context::lexical_terms(&text))?;
+        if words.terms.is_empty() {
+            // A chunk of punctuation only has no words to search for.
+            return Ok(analyze::terms(&text.text).is_empty());
+        }
+        Ok(open
+            .lexical
+            .search(&words, None, PROBE_DEPTH)?
+            .iter()
+            .any(is_it))
     };
-    let row = open.lexical.row(ordinal);
-    let row = row.filter(|row| *row < open.held.vectors.len());
-    let (cells, scale) = open.held.vectors.coarse(row.ok_or("it has no vector")?);
+    let by_words = by_words().map_err(|error: TantivyError| error.to_string())?;
+    if row >= open.held.vectors.len() {
+        return Err("it has no vector".to_owned());
+    }
+    let (cells, scale) = open.held.vectors.coarse(row);
     let vector: Vec<f32> = cells.iter().map(|&cell| f32::from(cell) * scale).collect();
-    let is_known = scale != 0.0;
-    let by_vector = is_known.then(|| is_among(open, ordinal, &open.nearest(&vector, PROBE_DEPTH)));
-    Ok((by_words, by_vector))
-}
-
-/// The chunk itself, or one with the same text: there may be more copies than places in the list.
-fn is_among(open: &Index, ordinal: Ordinal, hits: &[(Ordinal, f32)]) -> bool {
-    let row = open.lexical.row(ordinal);
-    let is_it = |hit| hit == ordinal || open.lexical.row(hit) == row;
-    hits.iter().any(|&(hit, _)| is_it(hit))
+    let by_vector = || open.nearest(&vector, None, PROBE_DEPTH).iter().any(is_it);
+    Ok((by_words, (scale != 0.0).then(by_vector)))
 }
 
 fn rarest(open: &Index, mut terms: Vec<String>) -> tantivy::Result<Words> {
     terms.sort();
     terms.dedup();
-    let terms = terms.into_iter();
-    let counted = terms.map(|term| Ok((open.lexical.frequency(&term)?, term)));
+    let counted = terms.into_iter();
+    let counted = counted.map(|term| Ok((open.lexical.frequency(&term)?, term)));
     let mut counted = counted.collect::<tantivy::Result<Vec<(u64, String)>>>()?;
     counted.sort();
     counted.truncate(PROBE_TERMS);

@@ -142,14 +142,10 @@ pub(crate) struct Lint {
 pub(crate) struct Eval {
     /// Folder or file of judgements. Default: `judgements` of the knowledge folder.
     /// ‖ 评判数据的目录或文件。默认：知识库目录中的 `judgements`。
-    #[arg(long, value_name = "PATH", conflicts_with = "beir")]
+    #[arg(long, value_name = "PATH")]
     pub(crate) judgements: Option<PathBuf>,
-    /// Collection in BEIR layout (corpus.jsonl, queries.jsonl, qrels/) to index and evaluate instead.
-    /// ‖ 改为索引并评测 BEIR 格式的数据集（corpus.jsonl、queries.jsonl、qrels/）。
-    #[arg(long, value_name = "DIR")]
-    pub(crate) beir: Option<PathBuf>,
-    /// Use only this set of judgements: `tune`, `heldout` or `fresh`; for BEIR the qrels file, by default `test`.
-    /// ‖ 只用这一组评判：`tune`、`heldout` 或 `fresh`；BEIR 为 qrels 文件，默认 `test`。
+    /// Use only this set of judgements: `tune`, `heldout` or `fresh`.
+    /// ‖ 只用这一组评判：`tune`、`heldout` 或 `fresh`。
     #[arg(long, value_name = "PART")]
     pub(crate) split: Option<String>,
     /// Cut-off of nDCG and MRR.

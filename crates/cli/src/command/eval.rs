@@ -1,13 +1,12 @@
 //! `scopeagent eval`: how well the index answers judged queries.
 
-use std::ffi::OsStr;
 use std::fs;
 use std::path::Path;
 
 use indexer::eval::{self, Estimate, EvalError, Judged, Options, Report};
 
 use crate::args::Eval;
-use crate::config::{self, Config};
+use crate::config::Config;
 use crate::exit::Exit;
 use crate::render::table::{Table, columns};
 use crate::session;
@@ -21,33 +20,11 @@ pub(crate) fn run(args: &Eval, config: &Config, terminal: &Terminal) -> Result<E
         split: args.split.clone(),
     };
     let knowledge = session::knowledge(config)?;
-    if let Some(folder) = &args.beir {
-        let report = beir(folder, &options, &knowledge, config, terminal)?;
-        return finish(&report, args, terminal);
-    }
     let runtime = session::runtime()?;
     let index = session::open(config, terminal, &runtime)?.index()?;
     let judged = judgements(args, &knowledge)?;
     let report = eval::evaluate(&index, &judged, &options).map_err(error)?;
     finish(&report, args, terminal)
-}
-
-fn beir(
-    folder: &Path,
-    options: &Options,
-    knowledge: &Knowledge,
-    config: &Config,
-    terminal: &Terminal,
-) -> Result<Report> {
-    let name = folder.file_name().unwrap_or(OsStr::new("collection"));
-    let scratch = config::data_folder(config).join("beir").join(name);
-    let bar = terminal.progress("eval");
-    let mut show = |p: indexer::build::Progress| {
-        bar.show(&format!("{:?}", p.phase).to_lowercase(), p.done, p.total)
-    };
-    let report = eval::beir(folder, &scratch, &knowledge.settings, options, &mut show);
-    drop(bar);
-    report.map_err(error)
 }
 
 fn judgements(args: &Eval, knowledge: &Knowledge) -> Result<Vec<Judged>> {
@@ -57,7 +34,7 @@ fn judgements(args: &Eval, knowledge: &Knowledge) -> Result<Vec<Judged>> {
         (None, Documents::Builtin) => {
             return Err(error!(
                 Input: "没有可用于评测的评判数据", "there are no judgements to evaluate with";
-                "用 --knowledge 给出知识库目录，用 --judgements 给出文件，或用 --beir 给出数据集", "give a knowledge folder with --knowledge, a file with --judgements, or a collection with --beir"
+                "用 --knowledge 给出知识库目录，或用 --judgements 给出文件", "give a knowledge folder with --knowledge, or a file with --judgements"
             ));
         }
     };

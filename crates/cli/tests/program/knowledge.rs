@@ -89,7 +89,7 @@ fn the_built_in_index_repairs_itself() {
         manifest["generation"].to_string()
     };
     for (what, from, to) in [
-        ("format", "\"payload\":\"8 ", "\"payload\":\"0 "),
+        ("format", "\"payload\":\"9 ", "\"payload\":\"0 "),
         ("sum", "chunker", "chopper"),
     ] {
         let before = generation();

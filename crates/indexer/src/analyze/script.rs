@@ -1,5 +1,7 @@
 //! Which script a character belongs to.
 
+use report::Language;
+
 /// Whether `c` is written without spaces between words: Han, kana, Hangul.
 pub(crate) fn is_cjk(c: char) -> bool {
     matches!(c,
@@ -33,6 +35,15 @@ pub(crate) fn cjk_share(text: &str) -> f32 {
         return 0.0;
     }
     cjk as f32 / total as f32
+}
+
+/// The language of a text. Chinese technical prose is full of English names, so a third of it is enough.
+pub(crate) fn detect_language(text: &str) -> Language {
+    if cjk_share(text) > 0.33 {
+        Language::Zh
+    } else {
+        Language::En
+    }
 }
 
 #[cfg(test)]

@@ -6,6 +6,7 @@ mod plan;
 mod read;
 mod write;
 
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use serde::Serialize;
@@ -18,10 +19,11 @@ use crate::document::{self, Problem, Source};
 use crate::embed::{Embedder, load};
 pub use crate::error::Skipped;
 use crate::error::{BuildError, OpenError};
+use crate::model::Chunk;
 use crate::settings::{Rebuild, Settings};
 pub use crate::store::generation::has_mark;
 use crate::store::generation::{self, Held, Writer};
-use crate::store::lexical::Lexical;
+use crate::store::lexical;
 use crate::store::manifest::Documents;
 
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
@@ -94,19 +96,45 @@ pub fn update_from(
         let path = Path::new("the given list").to_owned();
         return Err(BuildError::NoDocuments { path });
     }
-    update_with(
-        (sources.into(), mark),
-        &chunk::contents,
-        index,
-        settings,
-        progress,
-    )
+    let listing = sources.into();
+    update_with((listing, mark), &chunk::contents, index, settings, progress)
 }
 
-pub(crate) type Cutter<'a> = &'a (dyn Fn(&Source) -> Contents + Sync);
+/// As [`update`], with documents of one chunk each.
+pub fn update_chunks(
+    chunks: impl IntoIterator<Item = Chunk>,
+    index: &Path,
+    settings: &Settings,
+    progress: &mut dyn FnMut(Progress),
+) -> Result<Summary, BuildError> {
+    let chunks: BTreeMap<String, Chunk> = chunks
+        .into_iter()
+        .map(|c| (c.document.clone(), c))
+        .collect();
+    // The title is not in the text, but changes the chunk.
+    let source =
+        |chunk: &Chunk| Source::new(&chunk.document, format!("{}\n{}", chunk.title, chunk.text));
+    let sources: Vec<Source> = chunks.values().map(source).collect();
+    let cut = |source: &Source| Contents::from(Vec::from_iter(chunks.get(&source.path).cloned()));
+    update_with((sources.into(), ""), &cut, index, settings, progress)
+}
+
+/// The changes of an update.
+struct Job<'a> {
+    writer: &'a Writer,
+    listing: &'a Listing,
+    mark: &'a str,
+    cutter: Cutter<'a>,
+    plan: plan::Plan,
+    current: Option<(&'a Held, &'a Documents)>,
+    embedder: &'a dyn Embedder,
+    rebuild: Rebuild,
+}
+
+type Cutter<'a> = &'a (dyn Fn(&Source) -> Contents + Sync);
 
 /// As [`update`], with documents already listed and another chunker.
-pub(crate) fn update_with(
+fn update_with(
     (mut listing, mark): (Listing, &str),
     cutter: Cutter<'_>,
     index: &Path,
@@ -120,8 +148,8 @@ pub(crate) fn update_with(
     let everything = settings.rebuild != Rebuild::Changed || current.is_none();
     listing.read(current.map(|(_, documents)| documents), everything)?;
     let stored = |(held, documents): (&Held, _)| {
-        let lexical = held.guarded(|| Lexical::open(&held.searcher, held.manifest.chunks))?;
-        Ok::<_, OpenError>((documents, lexical.stored()))
+        let stored = held.guarded(|| lexical::stored(&held.searcher))?;
+        Ok::<_, OpenError>((documents, stored as usize))
     };
     let compared = current.map(stored).transpose()?;
     let mut plan = plan::plan(&listing.documents, compared, everything);
@@ -143,7 +171,7 @@ pub(crate) fn update_with(
             ..plan.summary
         });
     }
-    let job = write::Job {
+    let job = Job {
         writer: &writer,
         listing: &listing,
         mark,

@@ -1,40 +1,21 @@
 //! Writes the changes and commits them.
 
-use super::embed::{Embedded, embed, hashes};
-use super::plan::Plan;
-use super::read::{Listed, Listing};
-use super::{Phase, Progress, Summary, start};
+use super::embed::embed;
+use super::read::Listed;
+use super::{Job, Phase, Progress, Summary, start};
 use crate::chunk::Contents;
-use crate::embed::Embedder;
 use crate::error::BuildError;
 use crate::glossary::Glossary;
 use crate::model::{Chunk, Engine};
 use crate::settings::Rebuild;
 use crate::store::entries::{Entry, EntryWriter};
-use crate::store::files::write_error;
-use crate::store::generation::{Held, Writer};
 use crate::store::manifest::{DocumentEntry, Documents, Manifest};
 use crate::store::stamp::since_1970;
-use crate::store::vectors::{Vectors, VectorsWriter};
 use crate::store::{DOCUMENTS, GLOSSARY};
 use crate::{analyze, chunk, context, parallel};
 
 /// From this many documents or chunks on, threads share the work.
 const MANY: usize = 16;
-
-/// Least vectors per chunk for a rewrite to copy the used ones to a new file.
-const SPARSE: usize = 2;
-
-pub(crate) struct Job<'a> {
-    pub(crate) writer: &'a Writer,
-    pub(crate) listing: &'a Listing,
-    pub(crate) mark: &'a str,
-    pub(crate) cutter: super::Cutter<'a>,
-    pub(crate) plan: Plan,
-    pub(crate) current: Option<(&'a Held, &'a Documents)>,
-    pub(crate) embedder: &'a dyn Embedder,
-    pub(crate) rebuild: Rebuild,
-}
 
 struct Cut<'a> {
     listed: &'a Listed,
@@ -63,7 +44,7 @@ pub(crate) fn run(
     }
     let previous = job.current.map(|(held, _)| &held.manifest);
     let generation = job.writer.next_generation(previous.map(|m| &*m.generation));
-    let (vectors, rows, embedded) = embed_texts(&job, &generation, &new_chunks, progress)?;
+    let embedded = embed(&job, &generation, &new_chunks, progress)?;
 
     start(progress, Phase::Write, new_chunks.len());
     let documents = documents(&job, &cuts);
@@ -75,8 +56,8 @@ pub(crate) fn run(
         dimension: job.embedder.dimension(),
         documents: documents.len(),
         chunks: documents.values().map(|entry| entry.chunks).sum(),
-        vectors,
-        rows,
+        vectors: embedded.file.clone(),
+        rows: embedded.len,
         listed: since_1970(job.listing.listed).unwrap_or_default(),
         mark: job.mark.to_owned(),
         generation: generation.clone(),
@@ -112,43 +93,6 @@ fn glossary(job: &Job<'_>) -> Result<Glossary, BuildError> {
     }
 }
 
-/// Name and number of rows of the file of vectors, and the row of each chunk.
-fn embed_texts(
-    job: &Job<'_>,
-    generation: &str,
-    new_chunks: &[&Chunk],
-    progress: &mut dyn FnMut(Progress),
-) -> Result<(String, usize, Embedded), BuildError> {
-    let texts = parallel::map(new_chunks, MANY, |chunk| context::embedded_text(chunk));
-    let hashes = hashes(&texts);
-    let fingerprint = job.embedder.fingerprint();
-    let model = &blake3::hash(fingerprint.as_bytes()).to_hex()[..16];
-    let previous = job.current.map(|(held, _)| &held.manifest);
-    // After a change of the model, vectors that the new model made earlier are still valid.
-    let anew = match job.rebuild {
-        Rebuild::Full => true,
-        Rebuild::Reembed => previous.is_none_or(|m| m.embedder == fingerprint),
-        Rebuild::Changed | Rebuild::Rechunk => false,
-    };
-    let known = job
-        .writer
-        .vectors_file(model, previous.map(|m| &*m.vectors));
-    let known = known.filter(|_| !anew);
-    let open = |name: &String| Vectors::open(&job.writer.index.join(name)).ok();
-    let is_sparse = |old: &Vectors| job.plan.whole && old.len() > SPARSE * new_chunks.len();
-    let sparse = known.as_ref().and_then(open).filter(is_sparse);
-    let fresh = || format!("{model}-{generation}.vec");
-    let name = known.filter(|_| sparse.is_none()).unwrap_or_else(fresh);
-    let path = job.writer.index.join(&name);
-    let store = VectorsWriter::open(&path, job.embedder.dimension());
-    let mut store = store.map_err(write_error(&path))?;
-    if let Some(old) = sparse {
-        store.adopt(&old, &hashes).map_err(write_error(&path))?;
-    }
-    let embedded = embed(&texts, &hashes, (&path, &mut store), job.embedder, progress)?;
-    Ok((name, store.rows(), embedded))
-}
-
 fn documents(job: &Job<'_>, cuts: &[Cut<'_>]) -> Documents {
     let before = job.current.filter(|_| !job.plan.whole);
     let mut documents = before.map_or_else(Documents::new, |(_, documents)| documents.clone());
@@ -179,10 +123,9 @@ fn write_entries(
 ) -> tantivy::Result<()> {
     let index = job.current.map(|(held, _)| held.searcher.index());
     let store = EntryWriter::open(index, &job.writer.index, job.plan.whole && index.is_some())?;
-    job.plan
-        .dead
-        .iter()
-        .for_each(|document| store.remove(document));
+    for document in &job.plan.dead {
+        store.remove(document);
+    }
     add_chunks(&store, cuts, rows)?;
     add_questions(&store, cuts)?;
     finish(store)
@@ -214,15 +157,12 @@ fn add_chunks(store: &EntryWriter, cuts: &[Cut<'_>], rows: &[u32]) -> tantivy::R
 }
 
 fn add_questions(store: &EntryWriter, cuts: &[Cut<'_>]) -> tantivy::Result<()> {
-    let terms = parallel::map(cuts, MANY, |cut| {
-        let names = cut
-            .chunks
-            .first()
+    let features = parallel::map(cuts, MANY, |cut| {
+        let first = cut.chunks.first().filter(|_| !cut.questions.is_empty());
+        let names = first
             .into_iter()
-            .filter(|_| !cut.questions.is_empty());
-        let names = names.flat_map(|c| c.keywords.iter().chain([&c.title]));
-        let questions = cut.questions.iter().chain(names);
-        let features = questions.map(|question| {
+            .flat_map(|c| c.keywords.iter().chain([&c.title]));
+        let features = cut.questions.iter().chain(names).map(|question| {
             let mut terms = analyze::terms(question);
             terms.sort_unstable();
             terms.dedup();
@@ -231,13 +171,13 @@ fn add_questions(store: &EntryWriter, cuts: &[Cut<'_>]) -> tantivy::Result<()> {
         });
         features.collect::<Vec<Vec<String>>>()
     });
-    for (cut, terms) in cuts.iter().zip(terms) {
+    for (cut, features) in cuts.iter().zip(features) {
         let engine = cut
             .chunks
             .first()
             .map_or_else(Engine::default, |c| c.engine);
-        for terms in terms {
-            store.ask(&cut.listed.source.path, engine, cut.chunks.len(), &terms)?;
+        for features in features {
+            store.ask(&cut.listed.source.path, engine, cut.chunks.len(), &features)?;
         }
     }
     Ok(())

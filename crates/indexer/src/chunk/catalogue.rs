@@ -2,11 +2,14 @@
 //!
 //! Unknown keys are indexed as text, so curators may add some.
 
-use toml::{Table, Value};
+use std::collections::HashMap;
+
+use toml::Table;
 
 use super::facets::steps_of;
+use super::markdown::unique;
 use super::slug::slug;
-use crate::document::{Source, detect_language};
+use crate::document::{Source, entries};
 use crate::glossary::texts;
 use crate::model::{Chunk, Engine, Kind};
 
@@ -23,23 +26,15 @@ pub(crate) fn catalogue(source: &Source) -> Vec<Chunk> {
     let Ok(table) = source.text.parse::<Table>() else {
         return Vec::new();
     };
-    let mut out: Vec<Chunk> = Vec::new();
-    let entries = table.values().filter_map(Value::as_array).flatten();
-    for entry in entries.filter_map(Value::as_table) {
-        let mut chunk = to_chunk(source, kind, entry);
-        let same = out.iter().filter(|c| same_anchor(&c.id, &chunk.id)).count();
-        if same > 0 {
-            chunk.id = format!("{}-{}", chunk.id, same + 1);
+    let mut ids = HashMap::new();
+    let chunks = entries(&table).map(|entry| {
+        let chunk = to_chunk(source, kind, entry);
+        Chunk {
+            id: unique(&chunk.id, &mut ids),
+            ..chunk
         }
-        out.push(chunk);
-    }
-    out
-}
-
-fn same_anchor(known: &str, new: &str) -> bool {
-    let rest = known.strip_prefix(new);
-    let number = |rest: &str| rest.strip_prefix('-').and_then(|n| n.parse::<u32>().ok());
-    rest.is_some_and(|rest| rest.is_empty() || number(rest).is_some())
+    });
+    chunks.collect()
 }
 
 fn to_chunk(source: &Source, kind: Kind, entry: &Table) -> Chunk {
@@ -50,7 +45,6 @@ fn to_chunk(source: &Source, kind: Kind, entry: &Table) -> Chunk {
     let text = describe(entry);
     let list = |key: &str| entry.get(key).map(texts).unwrap_or_default();
     let (titles, steps) = (list("title"), list("steps"));
-    let language = detect_language(&text);
     Chunk {
         id: format!("{}#{}", source.path, slug(&name)),
         line: line_of(&source.text, &name),
@@ -70,7 +64,7 @@ fn to_chunk(source: &Source, kind: Kind, entry: &Table) -> Chunk {
         },
         operators: list("operators"),
         keywords: list("keywords"),
-        ..Chunk::whole(source.path.clone(), kind, language, text)
+        ..Chunk::whole(source.path.clone(), kind, text)
     }
 }
 

@@ -173,7 +173,7 @@ fn anchor_of(path: &[Heading]) -> String {
 }
 
 /// Numbers repeated anchors; `seen` says how often each occurred.
-fn unique(anchor: &str, seen: &mut HashMap<String, usize>) -> String {
+pub(super) fn unique(anchor: &str, seen: &mut HashMap<String, usize>) -> String {
     let mut candidate = anchor.to_owned();
     while let Some(n) = seen.get_mut(&candidate) {
         *n += 1;

@@ -26,6 +26,13 @@ pub(crate) struct Cut {
     pub(crate) frame: Frame,
 }
 
+impl Cut {
+    fn join(&mut self, next: Cut) {
+        self.range.end = next.range.end;
+        self.frame.suffix = next.frame.suffix;
+    }
+}
+
 /// A part that is not divided further, and its tokens.
 struct Atom(Cut, usize);
 
@@ -83,8 +90,7 @@ fn with_introductions(text: &str, atoms: Vec<Atom>, max: usize) -> Vec<Atom> {
                     && cut.frame.prefix.is_empty()
                     && *sum + tokens <= max + max / SMALL =>
             {
-                before.range.end = cut.range.end;
-                before.frame.suffix = cut.frame.suffix;
+                before.join(cut);
                 *sum += tokens;
             }
             _ => out.push(Atom(cut, tokens)),
@@ -169,29 +175,21 @@ fn lines_with(
 
 /// Sentences and lines of prose, none above `max`.
 fn sentences(text: &str, whole: Range<usize>, max: usize, out: &mut Vec<Atom>) {
-    let mut start = whole.start;
-    let mut before = '\0';
-    let mut ends = Vec::new();
+    let (mut start, mut before) = (whole.start, '\0');
     for (at, c) in text[whole.clone()].char_indices() {
-        let after = whole.start + at + c.len_utf8();
-        let ends_here = c == '\n'
+        let end = whole.start + at + c.len_utf8();
+        let ends_here = end == whole.end
+            || c == '\n'
             || matches!(c, '。' | '！' | '？' | '；')
             || (c.is_whitespace() && matches!(before, '.' | '!' | '?' | ';'));
-        if ends_here {
-            ends.push(after);
-        }
         before = c;
-    }
-    ends.push(whole.end);
-    for end in ends {
-        if end == start {
-            continue;
+        if ends_here {
+            match tokens::count(&text[start..end]) {
+                size if size > max => hard(text, start..end, max, out),
+                size => out.push(Atom::new(start..end, size)),
+            }
+            start = end;
         }
-        match tokens::count(&text[start..end]) {
-            size if size > max => hard(text, start..end, max, out),
-            size => out.push(Atom::new(start..end, size)),
-        }
-        start = end;
     }
 }
 
@@ -233,8 +231,7 @@ fn gather(atoms: Vec<Atom>, goal: usize, max: usize) -> Vec<Cut> {
         let full = size >= goal || size + tokens > max;
         match out.last_mut() {
             Some(last) if !framed && !closed && !full => {
-                last.range.end = cut.range.end;
-                last.frame.suffix = cut.frame.suffix;
+                last.join(cut);
                 size += tokens;
             }
             _ => {
@@ -243,15 +240,14 @@ fn gather(atoms: Vec<Atom>, goal: usize, max: usize) -> Vec<Cut> {
             }
         }
     }
-    let joins = |before: &Cut, last: &Cut| {
-        size * SMALL < max && last.frame.prefix.is_empty() && before.frame.suffix.is_empty()
-    };
-    if let [.., before, last] = &mut out[..]
-        && joins(before, last)
-    {
-        before.range.end = last.range.end;
-        before.frame.suffix = std::mem::take(&mut last.frame.suffix);
-        out.pop();
+    if let Some(last) = out.pop_if(|last| size * SMALL < max && last.frame.prefix.is_empty()) {
+        match out
+            .last_mut()
+            .filter(|before| before.frame.suffix.is_empty())
+        {
+            Some(before) => before.join(last),
+            None => out.push(last),
+        }
     }
     out
 }

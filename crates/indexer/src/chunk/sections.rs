@@ -71,10 +71,7 @@ fn own(text: &str) -> &str {
 
 /// Sections as one chunk, with the id of the first.
 fn joined(sections: Vec<Chunk>) -> Option<Chunk> {
-    let texts: Vec<&str> = sections
-        .iter()
-        .map(|section| section.text.as_str())
-        .collect();
+    let texts: Vec<&str> = sections.iter().map(|section| &*section.text).collect();
     let text = texts.join("\n\n");
     let first = sections.into_iter().next()?;
     Some(Chunk { text, ..first })

@@ -1,23 +1,14 @@
-/// Lower-case letters and digits of any script, joined by hyphens; `section` if the heading has
-/// none.
+/// Lower-case letters and digits of any script, joined by hyphens; `section` if the heading has none.
 pub(crate) fn slug(heading: &str) -> String {
-    let mut out = String::new();
-    let mut gap = false;
-    for c in heading.chars() {
-        if c.is_alphanumeric() || c == '_' {
-            if gap && !out.is_empty() {
-                out.push('-');
-            }
-            gap = false;
-            out.extend(c.to_lowercase());
-        } else {
-            gap = true;
-        }
+    let words = heading.split(|c: char| !(c.is_alphanumeric() || c == '_'));
+    let words: Vec<String> = words
+        .filter(|word| !word.is_empty())
+        .map(str::to_lowercase)
+        .collect();
+    match words.is_empty() {
+        true => "section".to_owned(),
+        false => words.join("-"),
     }
-    if out.is_empty() {
-        out.push_str("section");
-    }
-    out
 }
 
 #[cfg(test)]

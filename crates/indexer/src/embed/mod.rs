@@ -115,12 +115,10 @@ pub fn load(choice: &EmbedderChoice) -> Result<Box<dyn Embedder>, EmbedError> {
             model,
             key,
             prompts,
-        } => Box::new(server::Server::connect(
-            url,
-            model,
-            key.as_deref(),
-            prompts,
-        )?),
+        } => {
+            let server = server::Server::connect(url, model, key.as_deref(), prompts);
+            Box::new(server?)
+        }
     })
 }
 

@@ -1,20 +1,20 @@
 //! Embeddings from a server with the OpenAI form of `/v1/embeddings` (OpenAI, llama.cpp, Ollama, vLLM, TEI, …).
 //!
-//! Its calls block and may come from any thread.
+//! Its calls block and may come from any thread, even one that runs asynchronous code.
 
-use std::sync::OnceLock;
+use std::io::Read;
 use std::sync::mpsc::{self, RecvTimeoutError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use reqwest::{Client, RequestBuilder};
+use report::with_causes;
 use serde::Deserialize;
 use serde_json::json;
-use tokio::runtime::{Builder, Runtime};
+use ureq::Agent;
+use ureq::tls::{RootCerts, TlsConfig};
 
 use super::prompts::{self, Prompts};
 use super::{EmbedError, Embedder, normalize, only};
 use crate::model::Remote;
-use report::with_causes;
 
 /// Longest time for a batch, which takes some on a slow CPU server, retries included.
 const PATIENCE: Duration = Duration::from_secs(120);
@@ -30,20 +30,25 @@ const ATTEMPTS: u32 = 4;
 const PAUSE: Duration = Duration::from_millis(500);
 
 /// Largest answer, in bytes; 32 vectors of 4,096 numbers as text take about 3 MB.
-const MAX_ANSWER: usize = 64 << 20;
+const MAX_ANSWER: u64 = 64 << 20;
 
-/// Of an error, more is not read.
-const MAX_ERROR: usize = 64 << 10;
+/// Bytes read of an error.
+const MAX_ERROR: u64 = 64 << 10;
 
 pub(super) struct Server {
-    client: Client,
-    url: String,
+    endpoint: Endpoint,
     model: String,
-    key: Option<String>,
     /// Of the caller, and with those of a known model.
     own_prompts: Prompts,
     prompts: Prompts,
     dimension: usize,
+}
+
+#[derive(Clone)]
+struct Endpoint {
+    agent: Agent,
+    url: String,
+    key: Option<String>,
 }
 
 #[derive(Deserialize)]
@@ -65,15 +70,18 @@ impl Server {
         key: Option<&str>,
         prompts: &Prompts,
     ) -> Result<Server, EmbedError> {
-        let url = format!("{}/embeddings", url.trim_end_matches('/'));
-        // Fails if the program has chosen a provider already, which is as good.
-        let _ = rustls::crypto::ring::default_provider().install_default();
-        let client = Client::builder().timeout(PATIENCE).build();
+        let roots = RootCerts::PlatformVerifier;
+        let agent = Agent::config_builder()
+            .tls_config(TlsConfig::builder().root_certs(roots).build())
+            .http_status_as_error(false)
+            .build();
         let mut server = Server {
-            client: client.map_err(|error| failed(&url, error))?,
-            url,
+            endpoint: Endpoint {
+                agent: agent.into(),
+                url: format!("{}/embeddings", url.trim_end_matches('/')),
+                key: key.map(str::to_owned),
+            },
             model: model.to_owned(),
-            key: key.map(str::to_owned),
             own_prompts: prompts.clone(),
             prompts: prompts.or(Prompts::of(model)),
             dimension: 0,
@@ -83,7 +91,7 @@ impl Server {
         server.dimension = vectors.first().map_or(0, Vec::len);
         if server.dimension == 0 {
             return Err(EmbedError::WrongAnswer {
-                reason: format!("{} gave a vector without components", server.url),
+                reason: format!("{} gave a vector without components", server.endpoint.url),
             });
         }
         Ok(server)
@@ -96,16 +104,29 @@ impl Server {
         remote: Remote<'_>,
     ) -> Result<Vec<Vec<f32>>, EmbedError> {
         let body = json!({ "model": self.model, "input": input, "encoding_format": "float" });
-        let mut request = self.client.post(&self.url).json(&body);
-        if let Some(key) = &self.key {
-            request = request.bearer_auth(key);
-        }
-        let call = async move {
-            let answered = tokio::time::timeout(patience, with_retries(request)).await;
-            answered.unwrap_or_else(|_| Err(format!("no answer within {} s", patience.as_secs())))
+        let (endpoint, body) = (self.endpoint.clone(), body.to_string());
+        let (send, receive) = mpsc::channel();
+        std::thread::spawn(move || {
+            // If the receiver is gone, the answer is no longer needed.
+            let _ = send.send(endpoint.post(&body, patience));
+        });
+        let answered = loop {
+            match receive.recv_timeout(LOOK) {
+                Ok(answered) => break answered,
+                Err(RecvTimeoutError::Disconnected) => {
+                    break Err("the request broke off".to_owned());
+                }
+                Err(RecvTimeoutError::Timeout) if remote.is_cancelled.is_some_and(|is| is()) => {
+                    break Err("interrupted".to_owned());
+                }
+                Err(RecvTimeoutError::Timeout) => {}
+            }
         };
-        let answered = on_runtime(call, remote).map_err(|reason| failed(&self.url, reason));
-        in_order(answered?, input.len())
+        let answer = answered.map_err(|reason| EmbedError::Server {
+            url: self.endpoint.url.clone(),
+            reason,
+        })?;
+        in_order(answer, input.len())
     }
 
     fn embed_with(
@@ -133,87 +154,57 @@ impl Server {
     }
 }
 
-/// Runs `work` on a separate thread, so that any thread may call it, even one that runs asynchronous code. Work is dropped when
-/// its caller stops waiting.
-fn on_runtime<T: Send + 'static>(
-    work: impl Future<Output = Result<T, String>> + Send + 'static,
-    remote: Remote<'_>,
-) -> Result<T, String> {
-    // Never dropped: a runtime must not be dropped inside another.
-    static RUNTIME: OnceLock<Result<Runtime, String>> = OnceLock::new();
-    let runtime = RUNTIME.get_or_init(|| {
-        let mut builder = Builder::new_multi_thread();
-        let runtime = builder.worker_threads(1).enable_all().build();
-        runtime.map_err(|error| error.to_string())
-    });
-    let (send, receive) = mpsc::channel();
-    let task = runtime.as_ref()?.spawn(async move {
-        // If the receiver is gone, the answer is no longer needed.
-        let _ = send.send(work.await);
-    });
-    loop {
-        match receive.recv_timeout(LOOK) {
-            Ok(result) => return result,
-            Err(RecvTimeoutError::Disconnected) => return Err("the request broke off".to_owned()),
-            Err(RecvTimeoutError::Timeout) if remote.is_cancelled.is_some_and(|is| is()) => {
-                task.abort();
-                return Err("interrupted".to_owned());
+impl Endpoint {
+    /// Sends `body`, again after a failure that may pass.
+    fn post(&self, body: &str, patience: Duration) -> Result<Answer, String> {
+        let deadline = Instant::now() + patience;
+        let left = || deadline.saturating_duration_since(Instant::now());
+        let mut pause = PAUSE;
+        for _ in 1..ATTEMPTS {
+            match self.attempt(body, left()) {
+                Err((_, true)) if pause < left() => std::thread::sleep(pause),
+                done => return done.map_err(|(reason, _)| reason),
             }
-            Err(RecvTimeoutError::Timeout) => {}
+            pause *= 2;
         }
+        self.attempt(body, left()).map_err(|(reason, _)| reason)
     }
-}
 
-async fn with_retries(request: RequestBuilder) -> Result<Answer, String> {
-    let mut pause = PAUSE;
-    for _ in 1..ATTEMPTS {
-        let Some(request) = request.try_clone() else {
-            break;
+    /// # Errors
+    /// The reason, and whether another attempt may succeed.
+    fn attempt(&self, body: &str, patience: Duration) -> Result<Answer, (String, bool)> {
+        let unreachable = |error| match error {
+            ureq::Error::Timeout(_) => ("no answer in time".to_owned(), true),
+            error => (with_causes(&error), true),
         };
-        match attempt(request).await {
-            Err((_, true)) => tokio::time::sleep(pause).await,
-            done => return done.map_err(|(reason, _)| reason),
+        let mut request = self.agent.post(&self.url).content_type("application/json");
+        if let Some(key) = &self.key {
+            request = request.header("authorization", format!("Bearer {key}"));
         }
-        pause *= 2;
-    }
-    attempt(request).await.map_err(|(reason, _)| reason)
-}
-
-/// # Errors
-/// The reason, and whether another attempt may succeed.
-async fn attempt(request: RequestBuilder) -> Result<Answer, (String, bool)> {
-    let unreachable = |error: reqwest::Error| (with_causes(&error), true);
-    let mut response = request.send().await.map_err(unreachable)?;
-    let status = response.status().as_u16();
-    let mut body = Vec::new();
-    while let Some(part) = response.chunk().await.map_err(unreachable)? {
-        body.extend_from_slice(&part);
-        if status != 200 && body.len() > MAX_ERROR {
-            break;
+        let request = request.config().timeout_global(Some(patience)).build();
+        let mut response = request.send(body).map_err(unreachable)?;
+        let status = response.status().as_u16();
+        if status == 200 {
+            let body = response.body_mut().with_config().limit(MAX_ANSWER);
+            let body = body.read_to_vec().map_err(unreachable)?;
+            let unreadable = |error| (format!("unreadable answer: {error}"), false);
+            return serde_json::from_slice(&body).map_err(unreadable);
         }
-        if body.len() > MAX_ANSWER {
-            return Err((format!("an answer of more than {MAX_ANSWER} bytes"), false));
-        }
-    }
-    if status == 200 {
-        let unreadable = |error| (format!("unreadable answer: {error}"), false);
-        return serde_json::from_slice(&body).map_err(unreadable);
-    }
-    let text = String::from_utf8_lossy(&body);
-    let first: String = text.chars().take(200).collect();
-    let remedy = match status {
-        401 | 403 => "; check the key",
-        404 => "; check address and model name",
-        _ => "",
-    };
-    let reason = format!("status {status}: {}{remedy}", first.trim());
-    Err((reason, matches!(status, 408 | 429 | 500..=599)))
-}
-
-fn failed(url: &str, reason: impl ToString) -> EmbedError {
-    EmbedError::Server {
-        url: url.to_owned(),
-        reason: reason.to_string(),
+        let mut text = Vec::new();
+        // What has arrived of an error says enough.
+        let _ = response
+            .body_mut()
+            .as_reader()
+            .take(MAX_ERROR)
+            .read_to_end(&mut text);
+        let text: String = String::from_utf8_lossy(&text).chars().take(200).collect();
+        let remedy = match status {
+            401 | 403 => "; check the key",
+            404 => "; check address and model name",
+            _ => "",
+        };
+        let reason = format!("status {status}: {}{remedy}", text.trim());
+        Err((reason, matches!(status, 408 | 429 | 500..=599)))
     }
 }
 

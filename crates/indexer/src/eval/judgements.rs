@@ -7,7 +7,7 @@
 //! language = "en"          # optional; detected otherwise
 //! engine = "spark"         # optional; scope otherwise, `any` to search everything
 //! step = "think3"          # optional
-//! split = "tune"           # optional; tune (also: dev), heldout (also: test) or fresh
+//! split = "tune"           # optional; tune, heldout or fresh
 //! kind = "complaint"       # optional; quality is reported by it
 //! relevant = [
 //!   { chunk = "experience/skew-join-hot-key.md#fix", grade = 2 },
@@ -27,17 +27,22 @@ use report::Language;
 use serde::Deserialize;
 
 use super::EvalError;
-use crate::document::{detect_language, line_at};
-use crate::model::{Engine, Section};
+use crate::analyze::detect_language;
+use crate::document::line_at;
+use crate::model::{Engine, Query, Section};
 use crate::store::files;
 
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Judged {
+    #[serde(default)]
     pub id: String,
     pub text: String,
-    pub language: Language,
-    /// Engine of the jobs that it is about; `None` searches everything.
-    pub engine: Option<Engine>,
+    /// `zh` or `en`; otherwise it is detected.
+    pub language: Option<String>,
+    /// Engine of the jobs that it is about; [`Engine::Any`] searches everything.
+    #[serde(default)]
+    pub engine: Engine,
     /// The step of an analysis that would ask it.
     pub step: Option<String>,
     /// `tune`, `heldout` or `fresh`.
@@ -45,15 +50,31 @@ pub struct Judged {
     /// Kind of question.
     pub kind: Option<String>,
     /// Whether it should be refused.
+    #[serde(default)]
     pub unanswerable: bool,
+    #[serde(default)]
     pub relevant: Vec<Relevant>,
     /// Sections of the answering documents with the answer.
+    #[serde(default)]
     pub sections: Vec<Section>,
     /// File and line.
+    #[serde(skip)]
     pub place: (PathBuf, usize),
 }
 
 impl Judged {
+    pub fn language(&self) -> Language {
+        let stated = self.language.as_deref().and_then(Language::parse);
+        stated.unwrap_or_else(|| detect_language(&self.text))
+    }
+
+    /// Its question to an index, for the best `k` chunks.
+    pub(crate) fn query(&self, k: usize) -> Query<'static> {
+        let mut query = Query::new(&self.text, k);
+        query.filter.engine = Some(self.engine).filter(|engine| *engine != Engine::Any);
+        query
+    }
+
     /// Whether tuning must not use it.
     pub(crate) fn only_measures(&self) -> bool {
         matches!(self.split.as_deref(), Some("heldout" | "fresh"))
@@ -74,29 +95,7 @@ pub struct Relevant {
 #[derive(Deserialize)]
 struct File {
     #[serde(default)]
-    query: Vec<toml::Spanned<RawQuery>>,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct RawQuery {
-    id: Option<String>,
-    text: String,
-    language: Option<String>,
-    #[serde(default)]
-    engine: Engine,
-    step: Option<String>,
-    split: Option<String>,
-    kind: Option<String>,
-    #[serde(default)]
-    unanswerable: bool,
-    #[serde(default)]
-    relevant: Vec<Relevant>,
-    #[serde(default)]
-    sections: Vec<Section>,
-    /// For people; unused.
-    #[serde(default, rename = "note")]
-    _note: Option<String>,
+    query: Vec<toml::Spanned<Judged>>,
 }
 
 fn one() -> f64 {
@@ -119,7 +118,15 @@ pub fn read(path: &Path) -> Result<Vec<Judged>, EvalError> {
     }
 }
 
-pub(crate) fn files(path: &Path) -> Result<Vec<PathBuf>, EvalError> {
+/// The queries of each file of a knowledge folder, with the file.
+pub(crate) fn of_folder(knowledge: &Path) -> Vec<(PathBuf, Result<Vec<Judged>, EvalError>)> {
+    let files = files(&knowledge.join("judgements"))
+        .unwrap_or_default()
+        .into_iter();
+    files.map(|file| (file.clone(), read_file(&file))).collect()
+}
+
+fn files(path: &Path) -> Result<Vec<PathBuf>, EvalError> {
     if path.is_file() {
         return Ok(vec![path.to_owned()]);
     }
@@ -131,49 +138,27 @@ pub(crate) fn files(path: &Path) -> Result<Vec<PathBuf>, EvalError> {
     Ok(files)
 }
 
-pub(crate) fn read_file(path: &Path) -> Result<Vec<Judged>, EvalError> {
-    let text = read_text(path)?;
+fn read_file(path: &Path) -> Result<Vec<Judged>, EvalError> {
+    let text = files::read_text(path).map_err(|error| read_error(path, error))?;
     let file: File = toml::from_str(&text).map_err(|error| read_error(path, error))?;
     let stem = path.file_stem().unwrap_or_default().to_string_lossy();
-    let numbered = file.query.into_iter().zip(1..);
-    let judged = numbered.map(|(query, number)| {
+    let judged = (1..).zip(file.query).map(|(number, query)| {
         let line = line_at(text.as_bytes(), query.span().start);
-        let id = || format!("{stem}-{number}");
-        to_judged(query.into_inner(), (path.to_owned(), line), id)
+        let mut query = query.into_inner();
+        if query.id.is_empty() {
+            query.id = format!("{stem}-{number}");
+        }
+        query.place = (path.to_owned(), line);
+        query
     });
     Ok(judged.collect())
 }
 
-fn to_judged(raw: RawQuery, place: (PathBuf, usize), id: impl FnOnce() -> String) -> Judged {
-    let language = raw.language.as_deref().and_then(Language::parse);
-    Judged {
-        id: raw.id.unwrap_or_else(id),
-        language: language.unwrap_or_else(|| detect_language(&raw.text)),
-        text: raw.text,
-        engine: Some(raw.engine).filter(|engine| *engine != Engine::Any),
-        step: raw.step,
-        split: raw.split.map(|split| match split.as_str() {
-            "dev" => "tune".to_owned(),
-            "test" => "heldout".to_owned(),
-            _ => split,
-        }),
-        kind: raw.kind,
-        unanswerable: raw.unanswerable,
-        relevant: raw.relevant,
-        sections: raw.sections,
-        place,
-    }
-}
-
-pub(crate) fn read_error(path: &Path, reason: impl ToString) -> EvalError {
+fn read_error(path: &Path, reason: impl ToString) -> EvalError {
     EvalError::Read {
         path: path.to_owned(),
         reason: reason.to_string(),
     }
-}
-
-pub(crate) fn read_text(path: &Path) -> Result<String, EvalError> {
-    files::read_text(path).map_err(|error| read_error(path, error))
 }
 
 #[cfg(test)]
@@ -184,12 +169,12 @@ mod tests {
     fn judgements_are_read_with_their_places() {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("skew.toml");
-        let text = "# comment\n[[query]]\ntext = \"倾斜\"\nsplit = \"dev\"\nrelevant = [{ chunk = \"a.md#fix\", grade = 2 }, { document = \"b.md\" }]\n";
+        let text = "# comment\n[[query]]\ntext = \"倾斜\"\nsplit = \"tune\"\nrelevant = [{ chunk = \"a.md#fix\", grade = 2 }, { document = \"b.md\" }]\n";
         fs::write(&path, text).expect("written");
         let judged = read(folder.path()).expect("read");
         assert_eq!(judged.len(), 1);
         assert_eq!(judged[0].id, "skew-1");
-        assert_eq!(judged[0].language, Language::Zh);
+        assert_eq!(judged[0].language(), Language::Zh);
         assert_eq!(judged[0].split.as_deref(), Some("tune"));
         let second = &judged[0].relevant[1];
         assert_eq!((&*second.target, second.grade), ("b.md", 1.0));

@@ -2,8 +2,6 @@
 //!
 //! The JSON form of [`Report`] is an interface: fields are added, never renamed.
 
-mod beir;
-mod bootstrap;
 mod judgements;
 mod metrics;
 mod subjects;
@@ -16,14 +14,13 @@ use report::Language;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-pub use beir::beir;
-pub use bootstrap::Difference;
+pub(crate) use judgements::of_folder as judgements_of;
 pub use judgements::{Judged, Relevant, read as read_judgements};
-pub(crate) use judgements::{files as judgement_files, read_file as read_judgement_file};
-pub use subjects::{Estimate, Outcome, Passages, Set, Subjects};
+pub use metrics::{Difference, Estimate};
+pub use subjects::{Outcome, Passages, Set, Subjects};
 
-use crate::error::{BuildError, OpenError, SearchError};
-use crate::model::{Fusion, Query};
+use crate::error::SearchError;
+use crate::model::Fusion;
 use crate::search::Index;
 use metrics::{QueryScores, mean};
 
@@ -41,10 +38,6 @@ pub enum EvalError {
     },
     #[error("{path} has no judged query; see the README there for the format")]
     NoQueries { path: PathBuf },
-    #[error(transparent)]
-    Build(#[from] BuildError),
-    #[error(transparent)]
-    Open(#[from] OpenError),
     #[error(transparent)]
     Search(#[from] SearchError),
 }
@@ -112,23 +105,72 @@ pub fn evaluate(index: &Index, judged: &[Judged], options: &Options) -> Result<R
     let all: Vec<&Judged> = judged.iter().filter(is_asked).collect();
     let outcomes = subjects::run(index, &all, options)?;
     let sets = subjects::sets(&all, &outcomes);
-    let answerable = all.iter().filter(|query| !query.unanswerable);
-    let judged: Vec<&Judged> = answerable.copied().collect();
-    let mut per_branch: BTreeMap<String, Vec<QueryScores>> = BTreeMap::new();
+    let ids = all.iter().map(|query| query.id.clone());
+    let outcomes = ids.zip(outcomes).collect();
+    let judged: Vec<&Judged> = all
+        .into_iter()
+        .filter(|query| !query.unanswerable)
+        .collect();
+    let mut scores: BTreeMap<String, Vec<QueryScores>> = BTreeMap::new();
+    let mut per_query: BTreeMap<String, BTreeMap<String, f64>> = BTreeMap::new();
     let branches = [
         ("bm25", Some(Fusion::Bm25)),
         ("vector", Some(Fusion::Vector)),
         ("hybrid", None),
     ];
-    for (name, fusion) in branches {
-        let scores = run_branch(index, &judged, fusion, options)?;
-        per_branch.insert(name.to_owned(), scores);
+    for (branch, fusion) in branches {
+        let of_branch = run_branch(index, &judged, fusion, options)?;
+        for (query, scores) in judged.iter().zip(&of_branch) {
+            let entry = per_query.entry(query.id.clone()).or_default();
+            entry.insert(branch.to_owned(), scores.ndcg);
+        }
+        scores.insert(branch.to_owned(), of_branch);
     }
-    let ids = all.iter().map(|query| query.id.clone());
+    let summary = |keep: &dyn Fn(&Judged) -> bool| -> BTreeMap<String, Scores> {
+        let of = |scores: &Vec<QueryScores>| {
+            let kept = judged.iter().zip(scores).filter(|(query, _)| keep(query));
+            Scores::of(
+                &kept.map(|(_, scores)| *scores).collect::<Vec<_>>(),
+                options,
+            )
+        };
+        scores
+            .iter()
+            .map(|(branch, scores)| (branch.clone(), of(scores)))
+            .collect()
+    };
+    let languages = [Language::Zh, Language::En]
+        .into_iter()
+        .filter_map(|language| {
+            let speaks = |query: &Judged| query.language() == language;
+            let queries = judged.iter().filter(|query| speaks(query)).count();
+            let report = LanguageReport {
+                queries,
+                branches: summary(&speaks),
+            };
+            (queries > 0).then(|| (language.code().to_owned(), report))
+        });
+    let ndcg = |branch: &str| -> Vec<f64> { scores[branch].iter().map(|s| s.ndcg).collect() };
+    let hybrid = ndcg("hybrid");
+    let differences = ["bm25", "vector"].map(|branch| {
+        (
+            format!("hybrid-{branch}"),
+            Difference::of(&hybrid, &ndcg(branch)),
+        )
+    });
+    let info = index.info();
     Ok(Report {
+        branches: summary(&|_| true),
+        languages: languages.collect(),
+        differences: differences.into(),
+        queries: judged.len(),
+        documents: info.documents,
+        chunks: info.chunks,
+        embedder: info.embedder,
+        warnings: warnings(index, &judged),
+        per_query,
         sets,
-        outcomes: ids.zip(outcomes).collect(),
-        ..report(index, &judged, &per_branch, options)
+        outcomes,
     })
 }
 
@@ -139,108 +181,29 @@ fn run_branch(
     options: &Options,
 ) -> Result<Vec<QueryScores>, EvalError> {
     let scored = judged.par_iter().map(|query| {
-        let ranking = rank(index, query, fusion, options.k.max(options.recall_at))?;
-        Ok(metrics::score(&ranking, &query.relevant, options))
+        let mut asked = query.query(options.k.max(options.recall_at));
+        asked.fusion = fusion;
+        let hits = index.search(&asked)?;
+        let ranking = hits
+            .iter()
+            .map(|hit| (&*hit.chunk.id, &*hit.chunk.document));
+        Ok(metrics::score(ranking, &query.relevant, options))
     });
     scored.collect()
-}
-
-/// Pairs of chunk and document id, best first.
-fn rank(
-    index: &Index,
-    query: &Judged,
-    fusion: Option<Fusion>,
-    depth: usize,
-) -> Result<Vec<(String, String)>, SearchError> {
-    let mut asked = Query::new(&query.text, depth);
-    asked.fusion = fusion;
-    asked.filter.engine = query.engine;
-    let hits = index.search(&asked)?.into_iter();
-    Ok(hits
-        .map(|hit| (hit.chunk.id.clone(), hit.chunk.document.clone()))
-        .collect())
-}
-
-fn report(
-    index: &Index,
-    judged: &[&Judged],
-    per_branch: &BTreeMap<String, Vec<QueryScores>>,
-    options: &Options,
-) -> Report {
-    let info = index.info();
-    let ndcg = |branch: &str| -> Vec<f64> { per_branch[branch].iter().map(|s| s.ndcg).collect() };
-    let differences = [("hybrid", "bm25"), ("hybrid", "vector")]
-        .into_iter()
-        .map(|(a, b)| (format!("{a}-{b}"), bootstrap::paired(&ndcg(a), &ndcg(b))));
-    let mut per_query: BTreeMap<String, BTreeMap<String, f64>> = BTreeMap::new();
-    for (branch, scores) in per_branch {
-        for (query, score) in judged.iter().zip(scores) {
-            let entry = per_query.entry(query.id.clone()).or_default();
-            entry.insert(branch.clone(), score.ndcg);
-        }
-    }
-    Report {
-        branches: summarize(per_branch, options, |_| true),
-        languages: by_language(judged, per_branch, options),
-        differences: differences.collect(),
-        queries: judged.len(),
-        documents: info.documents,
-        chunks: info.chunks,
-        embedder: info.embedder,
-        warnings: warnings(index, judged),
-        per_query,
-        sets: BTreeMap::new(),
-        outcomes: BTreeMap::new(),
-    }
-}
-
-fn by_language(
-    judged: &[&Judged],
-    per_branch: &BTreeMap<String, Vec<QueryScores>>,
-    options: &Options,
-) -> BTreeMap<String, LanguageReport> {
-    let mut out = BTreeMap::new();
-    for language in [Language::Zh, Language::En] {
-        let speaks = |i: usize| judged[i].language == language;
-        let queries = (0..judged.len()).filter(|&i| speaks(i)).count();
-        if queries > 0 {
-            let report = LanguageReport {
-                queries,
-                branches: summarize(per_branch, options, speaks),
-            };
-            out.insert(language.code().to_owned(), report);
-        }
-    }
-    out
-}
-
-fn summarize(
-    per_branch: &BTreeMap<String, Vec<QueryScores>>,
-    options: &Options,
-    keep: impl Fn(usize) -> bool,
-) -> BTreeMap<String, Scores> {
-    let summary = |scores: &Vec<QueryScores>| {
-        let kept = scores.iter().enumerate().filter(|(i, _)| keep(*i));
-        let kept: Vec<QueryScores> = kept.map(|(_, score)| *score).collect();
-        Scores::of(&kept, options)
-    };
-    let branches = per_branch.iter();
-    let summaries = branches.map(|(branch, scores)| (branch.clone(), summary(scores)));
-    summaries.collect()
 }
 
 impl Scores {
     fn of(scores: &[QueryScores], options: &Options) -> Scores {
         let all = |of: fn(&QueryScores) -> f64| -> Vec<f64> { scores.iter().map(of).collect() };
-        let ndcg = all(|s| s.ndcg);
+        let ndcg = Estimate::of(&all(|s| s.ndcg));
         let (k, recall_at) = (options.k, options.recall_at);
         Scores {
             metrics: BTreeMap::from([
-                (format!("ndcg@{k}"), mean(&ndcg)),
+                (format!("ndcg@{k}"), ndcg.mean),
                 (format!("mrr@{k}"), mean(&all(|s| s.reciprocal_rank))),
                 (format!("recall@{recall_at}"), mean(&all(|s| s.recall))),
             ]),
-            ci95: bootstrap::mean_interval(&ndcg),
+            ci95: ndcg.ci95,
         }
     }
 }
@@ -285,7 +248,7 @@ pub fn gate(now: &Report, before: &Report) -> Gate {
             .iter()
             .filter_map(|(now, before)| Some((*now.get(branch)?, *before.get(branch)?)));
         let (a, b): (Vec<f64>, Vec<f64>) = pairs.unzip();
-        differences.insert(branch.clone(), bootstrap::paired(&a, &b));
+        differences.insert(branch.clone(), Difference::of(&a, &b));
     }
     // A comparison without a common query is no proof.
     let held = differences.get("hybrid").is_some_and(|d| d.ci95[1] >= 0.0);

@@ -8,11 +8,10 @@ use std::collections::BTreeMap;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
-use super::bootstrap::mean_interval;
 use super::judgements::Judged;
-use super::metrics::{mean, ndcg};
+use super::metrics::{Estimate, ndcg};
 use super::{EvalError, Options};
-use crate::model::{Chunk, Evidence, Query, subject};
+use crate::model::{Chunk, Evidence, subject};
 use crate::search::Index;
 use report::Match;
 
@@ -24,13 +23,6 @@ const DEPTH: usize = 30;
 
 /// Hits that may hold the strong match: the default number shown to a reader.
 const SHOWN: usize = 5;
-
-/// A mean with its 95 % bootstrap interval.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-pub struct Estimate {
-    pub mean: f64,
-    pub ci95: [f64; 2],
-}
 
 /// Quality for some answerable queries.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -92,9 +84,7 @@ pub(super) fn run(
     options: &Options,
 ) -> Result<Vec<Outcome>, EvalError> {
     let outcomes = judged.par_iter().map(|query| {
-        let mut asked = Query::new(&query.text, DEPTH);
-        asked.filter.engine = query.engine;
-        let hits = index.search(&asked)?;
+        let hits = index.search(&query.query(DEPTH))?;
         let mut subjects: Vec<String> = Vec::new();
         for subject in hits.iter().map(|hit| hit.chunk.subject().to_owned()) {
             if !subjects.contains(&subject) {
@@ -157,7 +147,7 @@ impl Set {
         let part = |answerable: bool| {
             let mut parts: BTreeMap<String, Vec<&Outcome>> = BTreeMap::new();
             for (query, outcome) in pairs.iter().filter(|(q, _)| q.unanswerable != answerable) {
-                let names = ["all", query.language.code()].into_iter();
+                let names = ["all", query.language().code()].into_iter();
                 for name in names.chain(query.kind.as_deref()) {
                     parts.entry(name.to_owned()).or_default().push(outcome);
                 }
@@ -176,40 +166,25 @@ impl Subjects {
     fn of(outcomes: &[&Outcome]) -> Subjects {
         let ndcg: Vec<f64> = outcomes.iter().map(|o| o.ndcg).collect();
         let within = |k: usize| share(outcomes, |o| o.answer.is_some_and(|rank| rank <= k));
+        let judged = outcomes.iter().copied().filter(|o| o.passage.is_some());
+        let judged: Vec<&Outcome> = judged.collect();
+        let passage = |k: usize| share(&judged, |o| o.passage.is_some_and(|rank| rank <= k));
         Subjects {
             queries: outcomes.len(),
             ndcg: Estimate::of(&ndcg),
             success_at_1: within(1),
             success_at_3: within(3),
             refused: share(outcomes, |o| o.refused),
-            passages: Passages::of(outcomes),
+            passages: (!judged.is_empty()).then(|| Passages {
+                queries: judged.len(),
+                success_at_1: passage(1),
+                success_at_3: passage(3),
+            }),
         }
-    }
-}
-
-impl Passages {
-    fn of(outcomes: &[&Outcome]) -> Option<Passages> {
-        let judged = outcomes.iter().filter(|o| o.passage.is_some());
-        let judged: Vec<&Outcome> = judged.copied().collect();
-        let within = |k: usize| share(&judged, |o| o.passage.is_some_and(|rank| rank <= k));
-        (!judged.is_empty()).then(|| Passages {
-            queries: judged.len(),
-            success_at_1: within(1),
-            success_at_3: within(3),
-        })
     }
 }
 
 fn share(outcomes: &[&Outcome], is: impl Fn(&Outcome) -> bool) -> Estimate {
     let values = outcomes.iter().map(|o| f64::from(u8::from(is(o))));
     Estimate::of(&values.collect::<Vec<_>>())
-}
-
-impl Estimate {
-    fn of(values: &[f64]) -> Estimate {
-        Estimate {
-            mean: mean(values),
-            ci95: mean_interval(values),
-        }
-    }
 }

@@ -1,13 +1,13 @@
 //! Checks of catalogues, glossary and judgements.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
+use std::collections::btree_map::{BTreeMap, Entry};
+use std::iter;
 use std::path::Path;
 
-use toml::Value;
-
-use super::{Findings, Known};
-use crate::document::{Problem, Source, toml_table};
-use crate::eval::{judgement_files, read_judgement_file};
+use super::{Findings, Known, Severity};
+use crate::document::{Problem, Source, entries, toml_table};
+use crate::eval::{Relevant, judgements_of};
 use crate::glossary::texts;
 
 /// `files.toml` and `glossary.toml`.
@@ -16,8 +16,7 @@ pub(super) fn check_catalogue(source: &Source, out: &mut Findings) {
         Ok(table) => table,
         Err(Problem { line, reason }) => return out.error(&source.path, line, "toml", reason),
     };
-    let entries = table.values().filter_map(Value::as_array).flatten();
-    let entries: Vec<&toml::Table> = entries.filter_map(Value::as_table).collect();
+    let entries: Vec<&toml::Table> = entries(&table).collect();
     if entries.is_empty() {
         let message = "no entry; write `[[file]]` or `[[term]]`";
         out.warn(&source.path, 1, "toml", message);
@@ -31,11 +30,9 @@ pub(super) fn check_catalogue(source: &Source, out: &mut Findings) {
 fn check_glossary(source: &Source, entries: &[&toml::Table], out: &mut Findings) {
     let mut owners: BTreeMap<String, usize> = BTreeMap::new();
     let lines = source.text.lines().zip(1..);
-    let starts: Vec<usize> = lines
-        .filter_map(|(line, number)| line.trim_start().starts_with("[[").then_some(number))
-        .collect();
-    for (number, entry) in entries.iter().enumerate() {
-        let line = starts.get(number).copied().unwrap_or(1);
+    let starts = lines.filter(|(line, _)| line.trim_start().starts_with("[["));
+    let starts = starts.map(|(_, number)| number);
+    for (entry, line) in entries.iter().zip(starts.chain(iter::repeat(1))) {
         let values = ["zh", "en", "scope"]
             .into_iter()
             .filter_map(|key| entry.get(key));
@@ -46,12 +43,13 @@ fn check_glossary(source: &Source, entries: &[&toml::Table], out: &mut Findings)
             out.warn(&source.path, line, "glossary-lone", message);
         }
         for name in names {
-            if let Some(first) = owners.get(&name) {
-                let other = starts.get(*first).copied().unwrap_or(1);
-                let message = format!("`{name}` is also a name of the term on line {other}");
-                out.error(&source.path, line, "glossary-loop", message);
-            } else {
-                owners.insert(name, number);
+            match owners.entry(name) {
+                Entry::Vacant(new) => drop(new.insert(line)),
+                Entry::Occupied(known) => {
+                    let (name, other) = (known.key(), known.get());
+                    let message = format!("`{name}` is also a name of the term on line {other}");
+                    out.error(&source.path, line, "glossary-loop", message);
+                }
             }
         }
     }
@@ -59,39 +57,34 @@ fn check_glossary(source: &Source, entries: &[&toml::Table], out: &mut Findings)
 
 /// Judgments are readable, have unique ids and point to existing targets.
 pub(super) fn check_judgements(knowledge: &Path, known: &Known, out: &mut Findings) {
-    let folder = knowledge.join("judgements");
-    let Ok(files) = judgement_files(&folder) else {
-        return;
-    };
     let mut ids: BTreeMap<String, String> = BTreeMap::new();
-    for path in files {
+    for (path, judged) in judgements_of(knowledge) {
         let name = path.file_name().unwrap_or_default().to_string_lossy();
         let file = format!("judgements/{name}");
-        let judged = read_judgement_file(&path);
+        let mut found =
+            |severity, line, message| out.add(&file, line, severity, "judgement", message);
         if let Err(error) = &judged {
-            out.error(&file, 1, "judgement", error.to_string());
+            found(Severity::Error, 1, error.to_string());
         }
         for query in judged.into_iter().flatten() {
-            let line = query.place.1;
-            if let Some(first) = ids.insert(query.id.clone(), file.clone()) {
-                let message = format!("query id `{}` is also in {first}", query.id);
-                out.error(&file, line, "judgement", message);
+            let (id, line) = (&query.id, query.place.1);
+            if let Some(first) = ids.insert(id.clone(), file.clone()) {
+                let message = format!("query id `{id}` is also in {first}");
+                found(Severity::Error, line, message);
             }
             if query.relevant.is_empty() != query.unanswerable {
-                let message = match query.unanswerable {
+                let wrong = match query.unanswerable {
                     true => "is unanswerable, but has an answer",
                     false => {
                         "has no answer; write `unanswerable = true` for a question without one"
                     }
                 };
-                let message = format!("query `{}` {message}", query.id);
-                out.warn(&file, line, "judgement", message);
+                found(Severity::Warning, line, format!("query `{id}` {wrong}"));
             }
-            for relevant in &query.relevant {
-                let target = &relevant.target;
-                if !known.chunks.contains(target) && !known.paths.contains(target) {
+            for Relevant { target, .. } in &query.relevant {
+                if !known.targets.contains(target) {
                     let message = format!("`{target}` is neither a chunk nor a document");
-                    out.error(&file, line, "judgement", message);
+                    found(Severity::Error, line, message);
                 }
             }
         }

@@ -51,24 +51,22 @@ pub(super) fn check(sources: &[Source], options: &Options, out: &mut Findings) {
     for languages in rows(sources, options).chunks(2) {
         let missing = languages.iter().filter(|row| row.playbooks == 0);
         let missing: Vec<&CoverageRow> = missing.collect();
-        match missing[..] {
-            [] => {}
-            [
-                CoverageRow {
-                    cause,
-                    engine,
-                    language,
-                    ..
-                },
-            ] => {
-                let (engine, code) = (engine.as_str(), language.code());
-                let message = format!("no playbook about {engine} in `{code}` covers `{cause}`");
-                out.warn("experience", 1, "uncovered-language", message);
-            }
-            [CoverageRow { cause, engine, .. }, ..] => {
-                let message = format!("no playbook about {} covers `{cause}`", engine.as_str());
-                out.error("experience", 1, "uncovered-cause", message);
-            }
+        let Some(CoverageRow {
+            cause,
+            engine,
+            language,
+            ..
+        }) = missing.first()
+        else {
+            continue;
+        };
+        let (engine, language) = (engine.as_str(), language.code());
+        if missing.len() == languages.len() {
+            let message = format!("no playbook about {engine} covers `{cause}`");
+            out.error("experience", 1, "uncovered-cause", message);
+        } else {
+            let message = format!("no playbook about {engine} in `{language}` covers `{cause}`");
+            out.warn("experience", 1, "uncovered-language", message);
         }
     }
 }

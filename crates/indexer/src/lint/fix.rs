@@ -4,7 +4,7 @@ use std::path::Path;
 
 use super::{Finding, Options, is_curated, lint};
 use crate::chunk::title_of;
-use crate::document::{Document, Source, file_stem, quoted, split_front_matter};
+use crate::document::{Document, Source, file_stem, quoted};
 use crate::error::BuildError;
 use crate::store::files::{read_error, read_text, replace, write_error};
 
@@ -35,8 +35,7 @@ fn fixed(path: &str, text: &str) -> String {
     }
     let source = Source::new(path, text);
     let document = Document::parse(&source);
-    let (yaml, _) = split_front_matter(&source.text);
-    if yaml.is_none() || !document.front_errors.is_empty() || !is_curated(&document) {
+    if document.yaml.is_none() || !document.front_errors.is_empty() || !is_curated(&document) {
         return source.text;
     }
     let front = &document.front;

@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use report::Language;
 
 use super::{Findings, Options, is_curated};
-use crate::document::{Document, Problem, detect_language, file_stem, split_front_matter};
+use crate::analyze::detect_language;
+use crate::document::{Document, Problem, file_stem};
 use crate::model::{Engine, Kind};
 
 /// Known keys; others are most likely typos.
@@ -14,8 +15,7 @@ const KEYS: &str = "id title language engine problem_type causes operators keywo
 
 pub(super) fn check(document: &Document<'_>, options: &Options, out: &mut Findings) {
     let path = document.path;
-    let (yaml, _) = split_front_matter(document.text);
-    let Some(yaml) = yaml else {
+    let Some(yaml) = document.yaml else {
         if is_curated(document) {
             let message =
                 "no front matter; begin the file with `---`, id, title, language, … and `---`";
@@ -51,22 +51,21 @@ fn check_keys(path: &str, yaml: &str, out: &mut Findings) {
 
 fn check_present(document: &Document<'_>, yaml: &str, out: &mut Findings) {
     let (path, front) = (document.path, &document.front);
-    let fixable = [
-        ("id", front.id.is_none()),
-        ("title", front.title.is_none()),
-        ("language", front.language.is_none()),
-    ];
-    for (key, _) in fixable.into_iter().filter(|&(_, missing)| missing) {
-        out.fixable(path, 1, "missing-key", format!("`{key}` is missing"));
-    }
-    let needed = [
-        ("problem_type", front.problem_type.is_none()),
-        ("source", front.source.is_empty()),
-        ("confidence", front.confidence.is_none()),
-        ("reviewed", front.reviewed.is_empty()),
-    ];
-    for (key, _) in needed.into_iter().filter(|&(_, missing)| missing) {
-        out.warn(path, 1, "missing-key", format!("`{key}` is missing"));
+    for (key, is_missing, is_fixable) in [
+        ("id", front.id.is_none(), true),
+        ("title", front.title.is_none(), true),
+        ("language", front.language.is_none(), true),
+        ("problem_type", front.problem_type.is_none(), false),
+        ("source", front.source.is_empty(), false),
+        ("confidence", front.confidence.is_none(), false),
+        ("reviewed", front.reviewed.is_empty(), false),
+    ] {
+        let message = format!("`{key}` is missing");
+        match (is_missing, is_fixable) {
+            (false, _) => {}
+            (true, false) => out.warn(path, 1, "missing-key", message),
+            (true, true) => out.fixable(path, 1, "missing-key", message),
+        }
     }
     if front.causes.is_empty() && document.kind == Kind::Experience && !yaml.contains("causes:") {
         let message = "`causes` is missing; write `causes: []` for none";
@@ -94,16 +93,12 @@ fn check_values(document: &Document<'_>, yaml: &str, options: &Options, out: &mu
             Some(_) => {}
         }
     }
-    for cause in &front.causes {
-        let engine = front.engine;
+    for cause in front.causes.iter().filter(|_| !options.causes.is_empty()) {
+        let (engine, name) = (front.engine, front.engine.as_str());
         let message = match options.causes.iter().find(|(known, _)| known == cause) {
-            None if options.causes.is_empty() => continue,
-            None => format!("`{cause}` is not a known cause"),
             Some((_, of)) if engine == Engine::Any || of.contains(&engine) => continue,
-            Some(_) => format!(
-                "jobs of {} cannot have the cause `{cause}`",
-                engine.as_str()
-            ),
+            Some(_) => format!("jobs of {name} cannot have the cause `{cause}`"),
+            None => format!("`{cause}` is not a known cause"),
         };
         out.error(path, line("causes"), "unknown-cause", message);
     }
@@ -142,21 +137,14 @@ pub(super) fn check_ids(documents: &[Document<'_>], out: &mut Findings) {
             let message = format!("{first} has the same id `{id}`");
             out.error(path, 1, "duplicate-id", message);
         }
-        let (Some(problem), [cause], Kind::Experience) = (
-            &document.front.problem_type,
-            document.front.causes.as_slice(),
-            document.kind,
-        ) else {
-            continue;
-        };
-        match by_cause.get(cause.as_str()) {
-            Some((other, first)) if other != problem => {
+        let (front, kind) = (&document.front, document.kind);
+        if let (Some(problem), [cause], Kind::Experience) =
+            (&front.problem_type, &*front.causes, kind)
+        {
+            let (other, first) = by_cause.entry(cause).or_insert((problem, path));
+            if other != problem {
                 let message = format!("`{cause}` is `{problem}` here and `{other}` in {first}");
                 out.error(path, 1, "contradiction", message);
-            }
-            Some(_) => {}
-            None => {
-                by_cause.insert(cause, (problem, path));
             }
         }
     }

@@ -11,7 +11,7 @@ mod front;
 mod questions;
 mod structure;
 
-use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::collections::HashSet;
 use std::path::Path;
 
 use serde::Serialize;
@@ -97,32 +97,29 @@ pub fn lint(knowledge: &Path, options: &Options) -> Result<Vec<Finding>, BuildEr
 
 /// Targets of links and judgments.
 pub(crate) struct Known {
-    pub(crate) chunks: HashSet<String>,
     pub(crate) paths: HashSet<String>,
     pub(crate) ids: HashSet<String>,
-    /// Anchors of chunks and headings, by path.
-    pub(crate) anchors: BTreeMap<String, BTreeSet<String>>,
+    /// Paths and ids of chunks.
+    pub(crate) targets: HashSet<String>,
+    /// Path and anchor of each heading.
+    pub(crate) headings: HashSet<String>,
 }
 
 impl Known {
     fn new(sources: &[Source], documents: &[Document<'_>]) -> Known {
         let chunks = sources.iter().flat_map(chunk::chunks);
-        let chunks: HashSet<String> = chunks.map(|chunk| chunk.id).collect();
-        let mut anchors: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
-        for (path, anchor) in chunks.iter().filter_map(|id| id.split_once('#')) {
-            let of = anchors.entry(path.to_owned()).or_default();
-            of.insert(anchor.to_owned());
-        }
-        for document in documents {
-            let of = anchors.entry(document.path.to_owned()).or_default();
-            of.extend(structure::heading_anchors(document));
-        }
-        let ids = documents.iter().filter_map(|d| d.front.id.clone());
+        let paths: HashSet<String> = sources.iter().map(|s| s.path.clone()).collect();
         Known {
-            chunks,
-            paths: sources.iter().map(|s| s.path.clone()).collect(),
-            ids: ids.collect(),
-            anchors,
+            targets: chunks
+                .map(|chunk| chunk.id)
+                .chain(paths.iter().cloned())
+                .collect(),
+            paths,
+            ids: documents
+                .iter()
+                .filter_map(|d| d.front.id.clone())
+                .collect(),
+            headings: documents.iter().flat_map(structure::heading_ids).collect(),
         }
     }
 }

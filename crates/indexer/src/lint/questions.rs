@@ -5,8 +5,8 @@ use std::path::Path;
 
 use super::{Findings, Known, is_curated};
 use crate::analyze;
-use crate::document::{Document, Problem, split_front_matter};
-use crate::eval::{Judged, judgement_files, read_judgement_file};
+use crate::document::{Document, Problem};
+use crate::eval::{Judged, judgements_of};
 use crate::generated::{beside, parse};
 use crate::store::files::read_text;
 
@@ -21,115 +21,91 @@ const RUN: usize = 8;
 /// Words, and Chinese, Japanese or Korean characters, without case and punctuation.
 type Tokens = Vec<String>;
 
-/// One question, with the file and line to report.
-struct Asked<'a> {
-    file: &'a str,
-    line: usize,
-    page: &'a str,
-    text: &'a str,
-}
-
 pub(super) fn check(
     knowledge: &Path,
     documents: &[Document<'_>],
     known: &Known,
     out: &mut Findings,
 ) {
-    let (judged, lists) = (JudgedRuns::of(knowledge), generated(knowledge, known, out));
-    let mut all = Vec::new();
-    for document in documents {
-        let questions = &document.front.questions;
-        if is_curated(document) && questions.len() > MOST {
-            let message = format!(
-                "{} `questions`; keep the {MOST} that say most",
-                questions.len()
-            );
-            let line = line(document, "questions:");
-            out.warn(document.path, line, "many-questions", message);
-        }
-        all.extend(questions.iter().map(|text| Asked {
-            file: document.path,
-            line: line(document, text),
-            page: document.path,
-            text,
-        }));
-    }
-    for (file, source, questions) in &lists {
-        for (page, text) in questions
-            .iter()
-            .flat_map(|(page, all)| all.iter().map(move |q| (page, q)))
-        {
-            let at = source.lines().position(|line| line.contains(text.as_str()));
-            let line = at.map_or(1, |at| at + 1);
-            all.push(Asked {
-                file,
-                line,
-                page,
-                text,
-            });
-        }
-    }
-    let mut seen: BTreeMap<Tokens, &str> = BTreeMap::new();
-    for Asked {
-        file,
-        line,
-        page,
-        text,
-    } in all
-    {
+    let judged = JudgedRuns::of(knowledge);
+    let mut seen: BTreeMap<Tokens, String> = BTreeMap::new();
+    let mut check = |file: &str, line, page: &str, text: &str, out: &mut Findings| {
         if let Some((run, query)) = judged.shared(text) {
             let message = format!(
                 "`{run}` is also in the judged query `{query}`, which must only measure; ask in other words"
             );
             out.error(file, line, "judged-question", message);
         }
-        if let Some(other) = seen.insert(tokens(text), page) {
+        if let Some(other) = seen.insert(tokens(text), page.to_owned()) {
             let message = format!("{other} answers the same question");
             out.error(file, line, "question-twice", message);
+        }
+    };
+    for document in documents {
+        let (path, questions) = (document.path, &document.front.questions);
+        if is_curated(document) && questions.len() > MOST {
+            let n = questions.len();
+            let message = format!("{n} `questions`; keep the {MOST} that say most");
+            out.warn(
+                path,
+                line(document, "questions:"),
+                "many-questions",
+                message,
+            );
+        }
+        for text in questions {
+            check(path, line(document, text), path, text, out);
+        }
+    }
+    let files: BTreeSet<String> = known.paths.iter().map(|page| beside(page)).collect();
+    for file in &files {
+        let Ok(source) = read_text(&knowledge.join(file)) else {
+            continue;
+        };
+        for (page, questions) in generated(file, &source, known, out) {
+            for text in questions {
+                let at = source.lines().position(|line| line.contains(&text));
+                check(file, at.map_or(1, |at| at + 1), &page, &text, out);
+            }
         }
     }
 }
 
-/// Files of generated questions: path, text and questions by page.
+/// The questions in a file of generated questions, by page.
 fn generated(
-    knowledge: &Path,
+    file: &str,
+    source: &str,
     known: &Known,
     out: &mut Findings,
-) -> Vec<(String, String, BTreeMap<String, Vec<String>>)> {
-    let files: BTreeSet<String> = known.paths.iter().map(|page| beside(page)).collect();
-    let mut lists = Vec::new();
-    for file in files {
-        let Ok(text) = read_text(&knowledge.join(&file)) else {
-            continue;
+) -> BTreeMap<String, Vec<String>> {
+    let questions = parse(file, source).unwrap_or_else(|Problem { line, reason }| {
+        out.error(file, line, "toml", reason);
+        HashMap::new()
+    });
+    let questions = BTreeMap::from_iter(questions);
+    for (page, questions) in &questions {
+        // A page without text lists questions that no page answers, in any number.
+        let has_text = || {
+            known
+                .targets
+                .iter()
+                .any(|id| id.starts_with(&format!("{page}#")))
         };
-        let questions = match parse(&file, &text) {
-            Ok(questions) => questions.into_iter().collect::<BTreeMap<_, _>>(),
-            Err(Problem { line, reason }) => {
-                out.error(&file, line, "toml", reason);
-                continue;
+        let message = match questions.len() {
+            _ if !known.paths.contains(page) => format!("there is no page `{page}`"),
+            n if n > MOST_GENERATED && has_text() => {
+                format!("{n} questions for {page}; {MOST_GENERATED} find as much")
             }
+            _ => continue,
         };
-        for (page, questions) in &questions {
-            let message = match questions.len() {
-                _ if !known.paths.contains(page) => format!("there is no page `{page}`"),
-                // A page without text lists questions that no page answers, in any number.
-                n if n > MOST_GENERATED
-                    && known.chunks.iter().any(|id| id.starts_with(&**page)) =>
-                {
-                    format!("{n} questions for {page}; {MOST_GENERATED} find as much")
-                }
-                _ => continue,
-            };
-            out.warn(&file, 1, "generated-questions", message);
-        }
-        lists.push((file, text, questions));
+        out.warn(file, 1, "generated-questions", message);
     }
-    lists
+    questions
 }
 
 /// The line of the front matter with `text`; for text with escapes, the first line of the questions.
 fn line(document: &Document<'_>, text: &str) -> usize {
-    let yaml = split_front_matter(document.text).0.unwrap_or_default();
+    let yaml = document.yaml.unwrap_or_default();
     let find = |text: &str| yaml.lines().position(|line| line.contains(text));
     let at = find(text).or_else(|| find("questions:"));
     at.map_or(1, |at| at + 2)
@@ -140,10 +116,10 @@ pub(crate) struct JudgedRuns(HashMap<Tokens, String>);
 
 impl JudgedRuns {
     pub(crate) fn of(knowledge: &Path) -> JudgedRuns {
-        let files = judgement_files(&knowledge.join("judgements"));
-        let judged = files.into_iter().flatten();
         // Other checks report a file that cannot be read.
-        let judged = judged.flat_map(|file| read_judgement_file(&file).unwrap_or_default());
+        let judged = judgements_of(knowledge)
+            .into_iter()
+            .flat_map(|(_, read)| read.unwrap_or_default());
         let mut out = HashMap::new();
         for query in judged.filter(Judged::only_measures) {
             let tokens = tokens(&query.text);

@@ -2,10 +2,10 @@
 
 use std::collections::HashSet;
 
-use pulldown_cmark::{Event, Options, Parser, Tag};
+use pulldown_cmark::{Event, Tag};
 
 use super::{Findings, Known, Severity, is_curated};
-use crate::chunk::{Heading, heading_for, headings, section_of, slug};
+use crate::chunk::{Heading, events, heading_for, headings, section_of, slug};
 use crate::document::{Document, line_at};
 use crate::model::{Kind, Section};
 
@@ -18,9 +18,11 @@ const NEEDED: [Section; 4] = {
 /// A playbook is safe to follow with these sections.
 const WANTED: [Section; 3] = [Section::Example, Section::TradeOffs, Section::NotWhen];
 
-pub(super) fn heading_anchors(document: &Document<'_>) -> impl Iterator<Item = String> {
+/// Path and anchor of each heading.
+pub(super) fn heading_ids(document: &Document<'_>) -> impl Iterator<Item = String> {
     let headings = headings(document.text, document.body_start);
-    headings.map(|(_, h)| h.anchor.unwrap_or_else(|| slug(&h.title)))
+    let anchors = headings.map(|(_, h)| h.anchor.unwrap_or_else(|| slug(&h.title)));
+    anchors.map(|anchor| format!("{}#{anchor}", document.path))
 }
 
 pub(super) fn check(document: &Document<'_>, known: &Known, out: &mut Findings) {
@@ -88,13 +90,11 @@ fn check_sections(document: &Document<'_>, headings: &[(usize, Heading)], out: &
         .iter()
         .filter_map(|(_, h)| section_of(std::slice::from_ref(&h.title)));
     let present: HashSet<Section> = sections.collect();
-    let groups = [
-        (NEEDED.as_slice(), Severity::Error),
-        (WANTED.as_slice(), Severity::Warning),
-    ];
-    for (sections, severity) in groups {
-        for section in sections.iter().filter(|section| !present.contains(section)) {
-            let name = heading_for(*section, document.language);
+    let needed = NEEDED.map(|section| (section, Severity::Error));
+    let wanted = WANTED.map(|section| (section, Severity::Warning));
+    for (section, severity) in needed.into_iter().chain(wanted) {
+        if !present.contains(&section) {
+            let name = heading_for(section, document.language);
             let message = format!("a section is missing; write `## {name}`");
             out.add(document.path, 1, severity, "missing-section", message);
         }
@@ -102,8 +102,7 @@ fn check_sections(document: &Document<'_>, headings: &[(usize, Heading)], out: &
 }
 
 fn check_links(document: &Document<'_>, known: &Known, out: &mut Findings) {
-    let body = document.body();
-    for (event, range) in Parser::new_ext(body, Options::ENABLE_TABLES).into_offset_iter() {
+    for (event, range) in events(document.body()) {
         let Event::Start(Tag::Link { dest_url, .. }) = event else {
             continue;
         };
@@ -126,28 +125,24 @@ fn broken(from: &str, link: &str, known: &Known) -> Option<String> {
         "" => from.to_owned(),
         _ => resolve(from, file)?,
     };
-    let is_ours = target.ends_with(".md") || target.ends_with(".toml");
-    if !is_ours {
+    if !(target.ends_with(".md") || target.ends_with(".toml")) {
         return None;
     }
     if !known.paths.contains(&target) {
         return Some(format!("{target} does not exist"));
     }
-    let anchors = known.anchors.get(&target);
-    let found = anchor.is_empty() || anchors.is_some_and(|all| all.contains(anchor));
-    (!found).then(|| format!("{target} has no heading `{anchor}`"))
+    let id = format!("{target}#{anchor}");
+    let is_found = anchor.is_empty() || known.headings.contains(&id) || known.targets.contains(&id);
+    (!is_found).then(|| format!("{target} has no heading `{anchor}`"))
 }
 
 /// `file` relative to the folder of `from`; `None` if it leaves the knowledge folder.
 fn resolve(from: &str, file: &str) -> Option<String> {
     let mut parts: Vec<&str> = from.split('/').collect();
     parts.pop();
-    for part in file.split('/') {
+    for part in file.split('/').filter(|part| !matches!(*part, "." | "")) {
         match part {
-            "." | "" => {}
-            ".." => {
-                parts.pop()?;
-            }
+            ".." => drop(parts.pop()?),
             name => parts.push(name),
         }
     }

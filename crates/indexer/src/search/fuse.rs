@@ -1,15 +1,16 @@
 //! Combines two ranked branches into one list of candidates. Knows ordinals and scores, but no texts.
 
+use std::cmp::Ordering;
 use std::collections::HashMap;
 
-use crate::model::Fusion;
+use crate::model::{Fusion, Section, subject};
 use crate::store::manifest::Ordinal;
 use crate::store::questions::{Likeness, Near};
 
 /// Weight of a document's questions relative to its text. Among .4, .5 and .67, .4 found most on the tuning judgments.
 const QUESTIONS: f32 = 0.4;
 
-/// A chunk that at least one branch proposed.
+/// A chunk that at least one branch proposed, and its scores.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Candidate {
     pub(crate) ordinal: Ordinal,
@@ -19,6 +20,55 @@ pub(crate) struct Candidate {
     pub(crate) question: Option<Likeness>,
     /// 0 to 1, or 2 if questions have much in common with the query.
     pub(crate) fused: f32,
+    pub(crate) id: String,
+    pub(crate) section: Option<Section>,
+    /// Whether its language is the language of the query.
+    pub(crate) is_readable: bool,
+    pub(crate) boost: f32,
+    pub(crate) prior: f32,
+    pub(crate) rerank: Option<f32>,
+    /// Everything together.
+    pub(crate) score: f32,
+}
+
+impl Candidate {
+    pub(crate) fn new(ordinal: Ordinal) -> Candidate {
+        Candidate {
+            ordinal,
+            bm25: None,
+            vector: None,
+            question: None,
+            fused: 0.0,
+            id: String::new(),
+            section: None,
+            is_readable: true,
+            boost: 0.0,
+            prior: 0.0,
+            rerank: None,
+            score: 0.0,
+        }
+    }
+
+    /// Best first, ties by id.
+    pub(crate) fn compare(&self, other: &Candidate) -> Ordering {
+        let by_score = other.score.total_cmp(&self.score);
+        by_score.then_with(|| self.id.cmp(&other.id))
+    }
+
+    pub(crate) fn document(&self) -> &str {
+        self.id.split('#').next().unwrap_or(&self.id)
+    }
+
+    /// Whether its id says that it continues another passage: `#cause~2`.
+    pub(crate) fn is_rest(&self) -> bool {
+        let number = self.id.rsplit_once('~').map(|(_, number)| number);
+        number.is_some_and(|number| number.bytes().all(|b| b.is_ascii_digit()))
+    }
+
+    /// A page and its translation fill a list like one.
+    pub(crate) fn subject(&self) -> &str {
+        subject(&self.id)
+    }
 }
 
 /// Score in a branch, and the rank, from 1, if the branch proposed it.
@@ -65,13 +115,7 @@ fn union(branches: &Branches<'_>) -> Vec<Candidate> {
     };
     let mut place = |ordinal, out: &mut Vec<Candidate>| {
         *places.entry(ordinal).or_insert_with(|| {
-            out.push(Candidate {
-                ordinal,
-                bm25: None,
-                vector: None,
-                question: None,
-                fused: 0.0,
-            });
+            out.push(Candidate::new(ordinal));
             out.len() - 1
         })
     };
@@ -83,17 +127,11 @@ fn union(branches: &Branches<'_>) -> Vec<Candidate> {
         let at = place(ordinal, &mut out);
         out[at].vector = ranked(score, i);
     }
-    let is_allowed = |ordinal: &Ordinal| {
-        let allowed = branches.allowed;
-        allowed.is_none_or(|all| all.binary_search(ordinal).is_ok())
-    };
-    for &ordinal in branches
-        .asked
-        .proposed
-        .iter()
-        .filter(|ordinal| is_allowed(ordinal))
-    {
-        place(ordinal, &mut out);
+    let allowed = branches.allowed;
+    for &ordinal in &branches.asked.proposed {
+        if allowed.is_none_or(|all| all.binary_search(&ordinal).is_ok()) {
+            place(ordinal, &mut out);
+        }
     }
     for candidate in &mut out {
         let page = (branches.page)(candidate.ordinal);
@@ -129,18 +167,42 @@ fn convex(candidates: &mut [Candidate], weight: f32) {
 /// Adds the questions to the text, by how far they are to be trusted. A document without questions is not worse for it.
 fn add_questions(candidates: &mut [Candidate], trust: f32) {
     let weight = QUESTIONS * trust;
-    if candidates.iter().all(|candidate| {
-        candidate
-            .question
-            .is_none_or(|question| question.share == 0.0)
-    }) {
+    let is_asked = |candidate: &Candidate| candidate.question.is_some_and(|q| q.share != 0.0);
+    if !candidates.iter().any(is_asked) {
         return;
     }
     for candidate in candidates {
-        let share = candidate.question.map(|question| question.share);
-        let share = share.unwrap_or(candidate.fused);
+        let share = candidate.question.map_or(candidate.fused, |q| q.share);
         candidate.fused = 2.0 * (weight * share + (1.0 - weight) * candidate.fused);
     }
+}
+
+/// Effect of a prior of 1, bounded like other bonuses: enough to decide between similar chunks. It is also bounded by the distance between the
+/// first hit and the tenth: even among similar pages, one person cannot bury a page.
+const PRIOR: f32 = 0.15;
+const TENTH: usize = 9;
+
+/// Lifts a page in the language of the query to its translation: a pasted error has the words of one of them, but the prose decides.
+pub(super) fn lift(candidates: &mut [Candidate]) {
+    let (mut subjects, mut documents) = (HashMap::new(), HashMap::new());
+    for hit in candidates.iter() {
+        let subject: &mut f32 = subjects.entry(hit.subject().to_owned()).or_default();
+        *subject = subject.max(hit.fused);
+        let document: &mut f32 = documents.entry(hit.document().to_owned()).or_default();
+        *document = document.max(hit.fused);
+    }
+    for hit in candidates.iter_mut().filter(|hit| hit.is_readable) {
+        hit.boost += subjects[hit.subject()] - documents[hit.document()];
+    }
+}
+
+/// How far a prior of 1 moves one of these candidates.
+pub(super) fn reach(candidates: &[Candidate]) -> f32 {
+    let mut fused: Vec<f32> = candidates.iter().map(|c| c.fused).collect();
+    fused.sort_by(|a, b| b.total_cmp(a));
+    let last = fused.get(TENTH).or(fused.last());
+    let span = fused.first().zip(last).map(|(first, last)| first - last);
+    PRIOR.min(span.unwrap_or(0.0))
 }
 
 #[cfg(test)]

@@ -3,18 +3,14 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use report::Language;
-
 use super::excerpt::{Room, excerpt};
 use super::fit::Fit;
 use super::fuse::Candidate;
 use super::index::{BOOST_FROM, Index, THIN_FROM};
 use super::lead::lead;
-use super::passages::{Asked, Passage, arrange};
-use super::scored::Scored;
-use super::thin::{Item, SECOND, thin};
+use super::passages::{Asked, arrange};
+use super::thin::{SECOND, thin};
 use crate::analyze;
-use crate::document::language_of_query;
 use crate::error::SearchError;
 use crate::model::{Filter, Hit, Query};
 use crate::query::Reading;
@@ -28,58 +24,50 @@ impl Index {
         query: &Query<'_>,
         reading: &Reading,
         fit: &Fit,
-        all: &[Scored],
+        all: &[Candidate],
     ) -> Result<Vec<Hit>, SearchError> {
         let most = query.k.saturating_mul(THIN_FROM).max(BOOST_FROM);
-        let scored = &all[..all.len().min(most)];
-        let row = |hit: &Scored| self.lexical.row(hit.candidate.ordinal);
-        let rows: Vec<Option<usize>> = scored.iter().map(row).collect();
+        let near = &all[..all.len().min(most)];
+        let rows: Vec<Option<usize>> = near.iter().map(|hit| self.row(hit.ordinal)).collect();
         let similarity = |a: usize, b: usize| match (rows[a], rows[b]) {
-            (Some(a), Some(b)) => self.rows.between(a, b),
+            (Some(a), Some(b)) => self.held.vectors.between(a, b),
             _ => 0.0,
         };
-        let language = language_of_query(&query.text);
-        let items = scored.iter().map(|hit| self.item(hit, language));
-        let items: Vec<Item<'_>> = items.collect();
         let is_for_answers = asks_for_an_answer(query);
         let second = if is_for_answers { SECOND } else { 0.0 };
-        let thinned = thin(&items, query.k, (query.diversity, second), similarity);
-        let (picked, scores): (Vec<usize>, Vec<f32>) = thinned.into_iter().unzip();
-        let picked = match is_for_answers {
-            true => {
-                let passages: Vec<Passage<'_>> = all.iter().map(|hit| self.passage(hit)).collect();
-                arrange(&passages, &picked, &Asked::by(&query.text))
-            }
-            false => picked,
-        };
+        let thinned = thin(near, query.k, (query.diversity, second), similarity);
+        let (mut picked, scores): (Vec<usize>, Vec<f32>) = thinned.into_iter().unzip();
+        if is_for_answers {
+            picked = arrange(all, &picked, &Asked::by(&query.text));
+        }
         // A passage has the score of the place that its page has in the list.
         let picked = picked.into_iter().map(|at| &all[at]).zip(scores);
         let weights = is_for_answers.then(|| self.weights(reading));
-        let hits = (1..).zip(picked).map(|(rank, found)| {
-            let mut hit = self.hit(rank, found, fit)?;
+        let hits = (1..).zip(picked).map(|(rank, (found, score))| {
+            let mut chunk = self.lexical.chunk(found.ordinal)?;
+            let evidence = fit.evidence(found);
+            let judged = fit.judge(&chunk, found.question.is_some(), evidence);
             if let Some(weights) = &weights {
-                hit.chunk = Arc::new(lead(Arc::unwrap_or_clone(hit.chunk), weights));
+                chunk = lead(chunk, weights);
             }
-            Ok(hit)
+            Ok(Hit {
+                fit: judged,
+                evidence,
+                chunk: Arc::new(chunk),
+                rank,
+                score,
+                bm25_rank: found.bm25.and_then(|ranked| ranked.rank),
+                bm25_score: found.bm25.map(|ranked| ranked.score),
+                vector_rank: found.vector.and_then(|ranked| ranked.rank),
+                vector_score: found.vector.map(|ranked| ranked.score),
+                question_score: found.question.map(|question| question.share),
+                fused: found.fused,
+                boost: found.boost,
+                prior: found.prior,
+                rerank_score: found.rerank,
+            })
         });
         hits.collect()
-    }
-
-    fn item<'a>(&self, hit: &'a Scored, language: Language) -> Item<'a> {
-        Item {
-            score: hit.score,
-            subject: hit.subject(),
-            is_readable: self.lexical.facets(hit.candidate.ordinal).is_in(language),
-        }
-    }
-
-    fn passage<'a>(&self, hit: &'a Scored) -> Passage<'a> {
-        Passage {
-            document: hit.document(),
-            is_rest: hit.is_rest(),
-            section: self.lexical.facets(hit.candidate.ordinal).section(),
-            bm25: hit.candidate.bm25.map_or(0.0, |ranked| ranked.score),
-        }
     }
 
     /// A function for the lines of a hit that say most about the query.
@@ -97,38 +85,6 @@ impl Index {
             (term.clone(), factor * weight * idf)
         });
         weighted.collect()
-    }
-
-    fn hit(
-        &self,
-        rank: usize,
-        (scored, score): (&Scored, f32),
-        fit: &Fit,
-    ) -> Result<Hit, SearchError> {
-        let Candidate {
-            bm25,
-            vector,
-            question,
-            ..
-        } = scored.candidate;
-        let evidence = fit.evidence(&scored.candidate);
-        let chunk = self.lexical.chunk(scored.candidate.ordinal)?;
-        Ok(Hit {
-            fit: fit.judge(&chunk, question.is_some(), evidence),
-            evidence,
-            chunk: Arc::new(chunk),
-            rank,
-            score,
-            bm25_rank: bm25.and_then(|ranked| ranked.rank),
-            bm25_score: bm25.map(|ranked| ranked.score),
-            vector_rank: vector.and_then(|ranked| ranked.rank),
-            vector_score: vector.map(|ranked| ranked.score),
-            question_score: question.map(|question| question.share),
-            fused: scored.candidate.fused,
-            boost: scored.boost,
-            prior: scored.prior,
-            rerank_score: scored.rerank,
-        })
     }
 }
 

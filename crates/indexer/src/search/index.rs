@@ -2,14 +2,12 @@
 
 use std::collections::HashSet;
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use super::fit::Fit;
-use super::fuse::{Branches, Candidate, fuse};
+use super::fuse::{Branches, Candidate, fuse, lift, reach};
 use super::graphs::Graphs;
 use super::info::Info;
-use super::rows::Rows;
-use super::scored::{Scored, lift, reach};
 use crate::analyze;
 use crate::context;
 use crate::document::language_of_query;
@@ -23,9 +21,9 @@ use crate::query::{self, Correction, Reading};
 use crate::settings::Settings;
 use crate::store::facets::filter_groups;
 use crate::store::generation::{self, Held};
-use crate::store::lexical::{Lexical, Ranking};
+use crate::store::lexical::{Lexical, Ranking, Row};
 use crate::store::manifest::Ordinal;
-use crate::store::questions::{self, Near, Questions};
+use crate::store::questions::{Asked, Questions};
 
 /// Candidates per branch, at least. Deeper lists change little and cost time; recall at 100 needs 100.
 const DEPTH: usize = 200;
@@ -61,11 +59,12 @@ const QUESTION_WORDS: f32 = 0.4;
 /// One generation of an index, open for search. Later updates do not touch it.
 pub struct Index {
     pub(crate) held: Held,
-    pub(crate) rows: Rows,
     pub(crate) lexical: Lexical,
     pub(crate) questions: Option<Questions>,
     glossary: Glossary,
     models: Arc<Models>,
+    pub(super) live: OnceLock<Vec<Row>>,
+    pub(super) graphs: Arc<Graphs>,
 }
 
 /// Models that take time to load and do not depend on the generation.
@@ -100,7 +99,7 @@ impl Index {
         check: bool,
     ) -> Result<Index, OpenError> {
         let held = generation::hold(path, check)?;
-        Index::of(held, Arc::new(Models::load(settings)?), Arc::default())
+        Index::of(held, Arc::new(Models::load(settings)?), Graphs::none())
     }
 
     pub(crate) fn of(
@@ -116,11 +115,12 @@ impl Index {
         } = &held;
         graphs.want(&manifest.vectors, vectors, manifest.rows);
         Ok(Index {
-            rows: Rows::new(manifest.vectors.clone(), Arc::clone(vectors), graphs),
             lexical: held.guarded(|| Lexical::open(&held.searcher, manifest.chunks))?,
             questions: held.guarded(|| Questions::open(&held.searcher))?,
             glossary: held.glossary()?,
             models,
+            live: OnceLock::new(),
+            graphs,
             held,
         })
     }
@@ -148,91 +148,70 @@ impl Index {
         // Deeper by the number that is hidden, so that the result is as if they did not exist.
         let depth = DEPTH.max(4 * query.k) + hidden.len();
         let allowed = self.lexical.allowed(&query.filter)?;
-        let search = Branch {
-            reading: &reading,
-            allowed: allowed.as_deref(),
-            fusion,
-            depth,
-            remote: query.remote,
-        };
-        let (bm25, (vector, nearest)) = self.branches(&search, &hidden)?;
-        let cosine = |chunk| {
-            let row = self.lexical.row(chunk)?;
-            self.rows.cosine(row, vector.as_deref()?)
-        };
-        let page = |chunk| self.lexical.page(chunk);
-        let asked = self.asked(query, &reading, search.allowed)?;
-        let none = Near::default();
-        let branches = Branches {
-            bm25: &bm25,
-            vector: &nearest,
-            asked: asked.as_ref().map_or(&none, |asked| &asked.near),
-            allowed: search.allowed,
-            page: &page,
-            cosine: &cosine,
-        };
-        let candidates = fuse(&branches, fusion);
-        let named = reading.named.filter(|_| query.filter.engine.is_none());
-        let engine = engine_boost(query, named, asked.as_ref());
-        let mut scored = self.score(query, &engine, candidates)?;
-        if let Some(reranker) = &self.models.reranker {
-            self.rerank(reranker, &query.text, &mut scored)?;
-        }
-        let elsewhere = asked.as_ref().and_then(|asked| asked.elsewhere);
-        let mut fit = Fit::new(query, &reading, elsewhere, &self.lexical)?;
-        fit.is_elsewhere = named == Some(Named::Elsewhere);
-        self.hits(query, &reading, &fit, &scored)
-    }
-
-    /// Both branches, without the `hidden` chunks, which are sorted.
-    fn branches(
-        &self,
-        search: &Branch<'_>,
-        hidden: &[Ordinal],
-    ) -> Result<(Ranking, Nearest), SearchError> {
-        let by_words = || match search.fusion {
+        let allowed = allowed.as_deref();
+        let words = || match fusion {
             Fusion::Vector => Ok(Ranking::new()),
-            _ => {
-                let words = &search.reading.words;
-                self.lexical.search(words, search.allowed, search.depth)
-            }
+            _ => self.lexical.search(&reading.words, allowed, depth),
         };
-        let by_vector = || -> Result<Nearest, SearchError> {
-            let Some(vector) = self.query_vector(search)? else {
-                return Ok(Nearest::default());
+        let remote = query.remote;
+        let nearest = || -> Result<(Option<Vec<f32>>, Ranking), SearchError> {
+            let Some(vector) = self.query_vector(&reading, fusion, remote)? else {
+                return Ok((None, Ranking::new()));
             };
-            let (chunks, allowed) = (&self.lexical, search.allowed);
-            let nearest = self.rows.nearest(chunks, &vector, allowed, search.depth);
+            let nearest = self.nearest(&vector, allowed, depth);
             Ok((Some(vector), nearest))
         };
-        let (bm25, near) = if self.held.manifest.chunks < BRANCHES_APART_FROM {
-            (by_words(), by_vector())
-        } else {
-            rayon::join(by_words, by_vector)
+        let (bm25, nearest) = match self.held.manifest.chunks < BRANCHES_APART_FROM {
+            true => (words(), nearest()),
+            false => rayon::join(words, nearest),
         };
-        let (mut bm25, (vector, mut nearest)) = (bm25?, near?);
+        let (mut bm25, (vector, mut nearest)) = (bm25?, nearest?);
         let is_shown = |(chunk, _): &(Ordinal, f32)| hidden.binary_search(chunk).is_err();
         bm25.retain(is_shown);
         nearest.retain(is_shown);
-        Ok((bm25, (vector, nearest)))
+        let cosine = |chunk| self.cosine(chunk, vector.as_deref()?);
+        let page = |chunk| self.lexical.page(chunk);
+        let asked = self.asked(query, &reading, allowed)?;
+        let branches = Branches {
+            bm25: &bm25,
+            vector: &nearest,
+            asked: &asked.near,
+            allowed,
+            page: &page,
+            cosine: &cosine,
+        };
+        let mut candidates = fuse(&branches, fusion);
+        let named = reading.named.filter(|_| query.filter.engine.is_none());
+        let leaning = match query.filter.engine {
+            None => asked.leaning,
+            Some(_) => 0.0,
+        };
+        let engine = engine_boost(named, leaning);
+        self.score(query, &engine, &mut candidates)?;
+        if let Some(reranker) = &self.models.reranker {
+            self.rerank(reranker, &query.text, &mut candidates)?;
+        }
+        let mut fit = Fit::new(query, &reading, asked.elsewhere, &self.lexical)?;
+        fit.is_elsewhere = named == Some(Named::Elsewhere);
+        self.hits(query, &reading, &fit, &candidates)
     }
 
-    /// Compares the query with the questions of documents; `None` for a query with a cause, which has its subject already.
+    /// Compares the query with the questions of documents; not for a query with a cause, which has its subject already.
     fn asked(
         &self,
         query: &Query<'_>,
         reading: &Reading,
         allowed: Option<&[Ordinal]>,
-    ) -> Result<Option<questions::Asked<'_>>, SearchError> {
+    ) -> Result<Asked<'_>, SearchError> {
         let has_subject = !query.filter.causes.is_empty();
         let Some(questions) = self.questions.as_ref().filter(|_| !has_subject) else {
-            return Ok(None);
+            return Ok(Asked::default());
         };
         let page = |&chunk: &Ordinal| self.lexical.page(chunk);
         let pages = allowed.map(|all| all.iter().filter_map(page).collect::<HashSet<u64>>());
         let features = reading.features();
         let asked = questions.ask(&features, reading.own.len(), pages.as_ref(), &self.lexical);
-        Ok(Some(asked?))
+        Ok(asked?)
     }
 
     /// Misspelt words of `query`.
@@ -266,11 +245,6 @@ impl Index {
         Info::of(&self.held, &self.lexical)
     }
 
-    /// The chunks nearest to `vector`, found as for a query.
-    pub(crate) fn nearest(&self, vector: &[f32], limit: usize) -> Ranking {
-        self.rows.nearest(&self.lexical, vector, None, limit)
-    }
-
     /// The weights of the embedder, mixed according to the script of the query.
     fn usual_fusion(&self, reading: &Reading) -> Fusion {
         let weights = self.models.weights;
@@ -281,19 +255,24 @@ impl Index {
     }
 
     /// `None` if no vector is needed or the embedder knows no word of the query.
-    fn query_vector(&self, asked: &Branch<'_>) -> Result<Option<Vec<f32>>, SearchError> {
-        if asked.fusion == Fusion::Bm25 {
+    fn query_vector(
+        &self,
+        reading: &Reading,
+        fusion: Fusion,
+        remote: Remote<'_>,
+    ) -> Result<Option<Vec<f32>>, SearchError> {
+        if fusion == Fusion::Bm25 {
             return Ok(None);
         }
-        let mut text = asked.reading.text.clone();
+        let mut text = reading.text.clone();
         let english_only = self.models.embedder.english_only();
-        for Expansion { name, .. } in &asked.reading.expansions {
+        for Expansion { name, .. } in &reading.expansions {
             if !(english_only && analyze::cjk_share(name) > 0.0) {
                 text.push(' ');
                 text.push_str(name);
             }
         }
-        let vector = self.models.embedder.embed_query(&text, asked.remote)?;
+        let vector = self.models.embedder.embed_query(&text, remote)?;
         Ok(vector.iter().any(|&value| value != 0.0).then_some(vector))
     }
 
@@ -302,51 +281,42 @@ impl Index {
         &self,
         query: &Query<'_>,
         engine: &dyn Fn(Engine) -> f32,
-        mut candidates: Vec<Candidate>,
-    ) -> Result<Vec<Scored>, SearchError> {
+        candidates: &mut Vec<Candidate>,
+    ) -> Result<(), SearchError> {
         candidates.retain(|c| c.fused > 0.0);
         let chunks: Vec<Ordinal> = candidates.iter().map(|c| c.ordinal).collect();
         let ids = self.lexical.ids(&chunks)?;
-        let reach = query.prior.map_or(0.0, |_| reach(&candidates));
-        let prior = |id: &str| match query.prior.map_or(0.0, |prior| prior(id)) {
-            prior if prior.is_finite() => reach * prior.clamp(-1.0, 1.0),
-            _ => 0.0,
-        };
-        let with_prior = |(candidate, id): (Candidate, String)| {
-            let prior = prior(&id);
-            Scored {
-                id,
-                boost: 0.0,
-                rerank: None,
-                prior,
-                score: candidate.fused + prior,
-                candidate,
+        let language = language_of_query(&query.text);
+        let reach = query.prior.map_or(0.0, |_| reach(candidates));
+        for (hit, id) in candidates.iter_mut().zip(ids) {
+            let prior = query.prior.map_or(0.0, |prior| prior(&id));
+            if prior.is_finite() {
+                hit.prior = reach * prior.clamp(-1.0, 1.0);
             }
-        };
-        let scored = candidates.into_iter().zip(ids).map(with_prior);
-        let mut scored: Vec<Scored> = scored.collect();
-        scored.sort_by(Scored::compare);
+            hit.score = hit.fused + hit.prior;
+            hit.id = id;
+            let facets = self.lexical.facets(hit.ordinal);
+            (hit.is_readable, hit.section) = (facets.is_in(language), facets.section());
+        }
+        candidates.sort_by(Candidate::compare);
         let depth = match query.prefer.is_empty() {
             true => BOOST_FROM.max(THIN_FROM * query.k),
             false => usize::MAX,
         };
-        let near = depth.min(scored.len());
-        let language = language_of_query(&query.text);
+        let near = depth.min(candidates.len());
         let preferred = filter_groups(&query.prefer);
-        lift(&mut scored[..near], |hit| {
-            self.lexical.facets(hit.candidate.ordinal).is_in(language)
-        });
-        for hit in scored.iter_mut().take(depth) {
-            let facets = self.lexical.facets(hit.candidate.ordinal);
-            let same = f32::from(u8::from(facets.is_in(language)));
+        lift(&mut candidates[..near]);
+        for hit in &mut candidates[..near] {
+            let facets = self.lexical.facets(hit.ordinal);
+            let same = f32::from(u8::from(hit.is_readable));
             let engine = engine(facets.engine());
             let is_entry = query.filter.kinds.is_empty() && facets.is_of_kind(Kind::File);
             let entry = if is_entry { ENTRY } else { 0.0 };
             hit.boost += LANGUAGE * same + engine + PREFERENCE * facets.share(&preferred) - entry;
-            hit.score = hit.candidate.fused + hit.prior + hit.boost;
+            hit.score = hit.fused + hit.prior + hit.boost;
         }
-        scored.sort_by(Scored::compare);
-        Ok(scored)
+        candidates.sort_by(Candidate::compare);
+        Ok(())
     }
 
     /// Sorts the best candidates by the cross-encoder, before all others.
@@ -354,32 +324,25 @@ impl Index {
         &self,
         reranker: &OnnxReranker,
         query: &str,
-        scored: &mut [Scored],
+        candidates: &mut [Candidate],
     ) -> Result<(), SearchError> {
-        let depth = reranker.depth.min(scored.len());
+        let depth = reranker.depth.min(candidates.len());
         let mut texts = Vec::with_capacity(depth);
-        for hit in &scored[..depth] {
-            let chunk = self.lexical.chunk(hit.candidate.ordinal)?;
-            texts.push(context::embedded_text(&chunk));
+        for hit in &candidates[..depth] {
+            texts.push(context::embedded_text(&self.lexical.chunk(hit.ordinal)?));
         }
-        let top = scored.iter().map(|hit| hit.score).fold(0.0, f32::max);
-        for (hit, logit) in scored.iter_mut().zip(reranker.scores(query, &texts)?) {
+        let top = candidates.iter().map(|hit| hit.score).fold(0.0, f32::max);
+        for (hit, logit) in candidates.iter_mut().zip(reranker.scores(query, &texts)?) {
             hit.rerank = Some(logit);
             hit.score = top + 1.0 / (1.0 + (-logit).exp());
         }
-        scored.sort_by(Scored::compare);
+        candidates.sort_by(Candidate::compare);
         Ok(())
     }
 }
 
-/// The boost of pages about an engine, by the engine that the query names or seems to be about. Pages about any engine have none.
-fn engine_boost(
-    query: &Query<'_>,
-    named: Option<Named>,
-    asked: Option<&questions::Asked<'_>>,
-) -> impl Fn(Engine) -> f32 {
-    let asked = asked.filter(|_| query.filter.engine.is_none());
-    let leaning = asked.map_or(0.0, |asked| asked.leaning);
+/// The boost of pages about an engine, by the engine that the query names or leans to. Pages about any engine have none.
+fn engine_boost(named: Option<Named>, leaning: f32) -> impl Fn(Engine) -> f32 {
     move |engine| match (engine, named) {
         (Engine::Any, _) => 0.0,
         (engine, Some(Named::Engine(named))) if engine == named => ENGINE,
@@ -387,17 +350,4 @@ fn engine_boost(
         (Engine::Spark, _) => ENGINE * leaning,
         (Engine::Scope, _) => -ENGINE * leaning,
     }
-}
-
-/// The vector of a query and the chunks nearest to it.
-type Nearest = (Option<Vec<f32>>, Ranking);
-
-/// Parameters of both branches of a search.
-struct Branch<'a> {
-    reading: &'a Reading,
-    /// The chunks that pass the filter; `None` if all do.
-    allowed: Option<&'a [Ordinal]>,
-    fusion: Fusion,
-    depth: usize,
-    remote: Remote<'a>,
 }

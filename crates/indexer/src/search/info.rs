@@ -43,7 +43,8 @@ pub fn info(folder: &Path) -> Result<Info, OpenError> {
 impl Info {
     pub(crate) fn of(held: &Held, lexical: &Lexical) -> Info {
         // A store that cannot count is reported by `verify`.
-        let chunks = |facet: &str, value: &str| lexical.count_facet(facet, value).unwrap_or(0);
+        let chunks =
+            |facet: &str, value: &str| lexical.with_facet(facet, value).map_or(0, |all| all.len());
         let count = |facet: &str, values: &[&str]| -> BTreeMap<String, usize> {
             let values = values.iter();
             let counted = values.map(|&value| (value.to_owned(), chunks(facet, value)));

@@ -11,7 +11,6 @@ mod info;
 mod lead;
 mod passages;
 mod rows;
-mod scored;
 mod session;
 mod thin;
 

@@ -3,6 +3,7 @@
 
 use std::collections::HashMap;
 
+use super::fuse::Candidate;
 use crate::model::Section;
 
 /// Weight of a passage's own words relative to its section: the share of the best BM25 score by which it beats the page's worst passage.
@@ -108,32 +109,23 @@ impl Asked {
     }
 }
 
-/// A candidate of a page.
-#[derive(Clone, Copy)]
-pub(crate) struct Passage<'a> {
-    pub(crate) document: &'a str,
-    /// Whether it continues another passage of its section.
-    pub(crate) is_rest: bool,
-    pub(crate) section: Option<Section>,
-    pub(crate) bm25: f32,
-}
-
 /// Replaces `picked`, positions in `all`, so that each page keeps its places in the list and fills them with its best passages.
-pub(crate) fn arrange(all: &[Passage<'_>], picked: &[usize], asked: &Asked) -> Vec<usize> {
-    let top = all.iter().map(|p| p.bm25).fold(f32::MIN_POSITIVE, f32::max);
+pub(crate) fn arrange(all: &[Candidate], picked: &[usize], asked: &Asked) -> Vec<usize> {
+    let bm25 = |passage: &Candidate| passage.bm25.map_or(0.0, |ranked| ranked.score);
+    let top = all.iter().map(bm25).fold(f32::MIN_POSITIVE, f32::max);
     let mut pages: HashMap<&str, Vec<(usize, f32)>> = HashMap::new();
     for &at in picked {
-        pages.entry(all[at].document).or_default();
+        pages.entry(all[at].document()).or_default();
     }
     for (at, passage) in all.iter().enumerate() {
-        if let Some(of) = pages.get_mut(passage.document) {
-            let words = WORDS * passage.bm25 / top;
-            let rest = if passage.is_rest { REST } else { 0.0 };
+        if let Some(of) = pages.get_mut(passage.document()) {
+            let words = WORDS * bm25(passage) / top;
+            let rest = if passage.is_rest() { REST } else { 0.0 };
             of.push((at, words + asked.worth(passage.section) - rest));
         }
     }
     let next = |&at: &usize| {
-        let left = pages.get_mut(all[at].document)?;
+        let left = pages.get_mut(all[at].document())?;
         let best = (0..left.len()).reduce(|a, b| if left[b].1 > left[a].1 { b } else { a })?;
         Some(left.swap_remove(best).0)
     };
@@ -143,30 +135,32 @@ pub(crate) fn arrange(all: &[Passage<'_>], picked: &[usize], asked: &Asked) -> V
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::search::fuse::Ranked;
+    use crate::store::manifest::Ordinal;
 
-    fn passage(section: Section, bm25: f32) -> Passage<'static> {
-        Passage {
-            document: "a",
-            is_rest: false,
+    fn passage(section: Section, score: f32, id: &str) -> Candidate {
+        Candidate {
             section: Some(section),
-            bm25,
+            bm25: Some(Ranked { rank: None, score }),
+            id: id.to_owned(),
+            ..Candidate::new(Ordinal::new(0, 0))
         }
     }
 
     #[test]
     fn the_rest_of_a_section_comes_after_its_start() {
-        let start = passage(Section::Cause, 9.5);
-        let rest = Passage {
-            is_rest: true,
-            ..passage(Section::Cause, 10.0)
-        };
+        let start = passage(Section::Cause, 9.5, "a.md#cause");
+        let rest = passage(Section::Cause, 10.0, "a.md#cause~2");
         let order = arrange(&[rest, start], &[0, 1], &Asked::by("slow join"));
         assert_eq!(order, [1, 0]);
     }
 
     #[test]
     fn a_fix_comes_before_a_check_unless_the_query_asks_how_to_check() {
-        let all = [passage(Section::Check, 10.0), passage(Section::Fix, 8.5)];
+        let all = [
+            passage(Section::Check, 10.0, "a.md#check"),
+            passage(Section::Fix, 8.5, "a.md#fix"),
+        ];
         assert_eq!(arrange(&all, &[0, 1], &Asked::by("job slow")), [1, 0]);
         for query in [
             "how do I know which vertex is slow",

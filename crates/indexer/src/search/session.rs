@@ -27,7 +27,7 @@ impl Session {
         let state = generation::state(folder);
         let held = generation::hold(folder, true)?;
         let models = Arc::new(Models::load(settings)?);
-        let graphs = Arc::new(Graphs::new(folder.join(GRAPHS), settings.graph_from));
+        let graphs = Graphs::new(folder.join(GRAPHS), settings.graph_from);
         let open = Index::of(held, Arc::clone(&models), Arc::clone(&graphs))?;
         Ok(Session {
             folder: folder.to_owned(),

@@ -1,6 +1,8 @@
 //! Penalizes near-duplicates: maximal marginal relevance, but only where two chunks say nearly the same, so that the
 //! order of different chunks stays.
 
+use super::fuse::Candidate;
+
 /// From this cosine on, two chunks are near-duplicates; below, they are similar because both are relevant.
 const NEAR: f32 = 0.9;
 
@@ -11,20 +13,11 @@ const PER_SUBJECT: usize = 2;
 /// among the first three on the tuning judgments.
 pub(crate) const SECOND: f32 = 0.1;
 
-/// A candidate for the list.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Item<'a> {
-    pub(crate) score: f32,
-    pub(crate) subject: &'a str,
-    /// Whether its language is the language of the query.
-    pub(crate) is_readable: bool,
-}
-
 /// Picks `k` of `items` (sorted, best first) and returns their positions with their scores, which fall from pick to pick. Each pick lowers
 /// the score of similar chunks by up to `diversity` times the best score, and so does a subject that has its share. The translation of a
 /// page in the list is lowered like a duplicate. `second` is [`SECOND`], or 0 for a caller that wants all of a page.
 pub(crate) fn thin(
-    items: &[Item<'_>],
+    items: &[Candidate],
     k: usize,
     (diversity, second): (f32, f32),
     similarity: impl Fn(usize, usize) -> f32,
@@ -49,15 +42,14 @@ pub(crate) fn thin(
         }
         let at = left.remove(place);
         out.push((at, worth(at)));
-        let picked = items[at];
-        let same = |other: Item<'_>| other.subject == picked.subject;
-        let full = out.iter().filter(|&&(at, _)| same(items[at])).count() >= PER_SUBJECT;
+        let picked = &items[at];
+        let same = |other: usize| items[other].subject() == picked.subject();
+        let full = out.iter().filter(|(at, _)| same(*at)).count() >= PER_SUBJECT;
         for &other in &left {
             let likeness = (similarity(at, other) - NEAR) / (1.0 - NEAR);
             let mut lowered = diversity * best * likeness.clamp(0.0, 1.0);
-            let item = items[other];
-            if same(item) {
-                let is_translation = picked.is_readable && !item.is_readable;
+            if same(other) {
+                let is_translation = picked.is_readable && !items[other].is_readable;
                 let share = match full || is_translation {
                     true => diversity,
                     false => diversity.min(second),
@@ -73,16 +65,21 @@ pub(crate) fn thin(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::store::manifest::Ordinal;
 
-    fn item(score: f32, subject: &str) -> Item<'_> {
-        Item {
+    fn item(score: f32, page: &str) -> Candidate {
+        Candidate {
             score,
-            subject,
-            is_readable: true,
+            id: format!("{page}.md#fix"),
+            ..Candidate::new(Ordinal::new(0, 0))
         }
     }
 
-    fn order(items: &[Item<'_>], k: usize, similarity: impl Fn(usize, usize) -> f32) -> Vec<usize> {
+    fn order(
+        items: &[Candidate],
+        k: usize,
+        similarity: impl Fn(usize, usize) -> f32,
+    ) -> Vec<usize> {
         let picked = thin(items, k, (0.2, SECOND), similarity);
         let scores: Vec<f32> = picked.iter().map(|(_, score)| *score).collect();
         assert!(scores.is_sorted_by(|a, b| a >= b), "{scores:?}");
@@ -118,7 +115,7 @@ mod tests {
 
     #[test]
     fn a_translation_makes_room() {
-        let translation = Item {
+        let translation = Candidate {
             is_readable: false,
             ..item(0.99, "a")
         };

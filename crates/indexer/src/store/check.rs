@@ -23,78 +23,72 @@ const CHECKED: u64 = 64 << 20;
 /// States of the files with right checksums, a cache: a file is compared again only after a change.
 const NOTE: &str = "CHECKED";
 
-pub(crate) struct Files<'a> {
-    pub(crate) folder: &'a Path,
-    pub(crate) index: &'a Index,
-    pub(crate) manifest: &'a Manifest,
-    pub(crate) vectors: &'a Vectors,
+/// Compares the checksums of a small index, unless its files are as they were when they were right.
+pub(crate) fn check(
+    folder: &Path,
+    index: &Index,
+    manifest: &Manifest,
+    vectors: &Vectors,
+) -> Result<(), OpenError> {
+    let now = SystemTime::now();
+    let (mut states, mut bytes, mut are_settled) = (String::new(), 0, true);
+    for name in names(folder, index).iter().chain([&manifest.vectors]) {
+        let about = fs::symlink_metadata(folder.join(name)).ok();
+        let state = about.as_ref().and_then(State::of);
+        bytes += about.map_or(0, |about| about.len());
+        // Later changes of the file show.
+        are_settled &= state.is_some_and(|state| state.is_settled(now));
+        states += &format!("{name} {state:?}\n");
+    }
+    let note = folder.join(NOTE);
+    let is_noted = || files::read_text(&note).is_ok_and(|known| known == states);
+    if bytes > CHECKED || are_settled && is_noted() {
+        return Ok(());
+    }
+    if let Some((path, reason)) = unsound(folder, index, manifest, vectors).into_iter().next() {
+        return Err(damaged(&path, reason));
+    }
+    if are_settled {
+        // Without the note the checksums are compared again.
+        let _ = fs::write(note, states);
+    }
+    Ok(())
 }
 
-impl Files<'_> {
-    /// Compares the checksums of a small index, unless its files are as they were when they were right.
-    pub(crate) fn check(&self) -> Result<(), OpenError> {
-        let (states, bytes) = self.states();
-        let note = self.folder.join(NOTE);
-        let is_right = |states: &String| {
-            let known = files::read(&note);
-            known.is_ok_and(|known| known == states.as_bytes())
+/// Names of tantivy's files, sorted.
+fn names(folder: &Path, index: &Index) -> Vec<String> {
+    let ids = index.searchable_segment_ids().unwrap_or_default();
+    let ids: Vec<String> = ids.iter().map(SegmentId::uuid_string).collect();
+    let is_used = |name: &String| ids.iter().any(|id| name.starts_with(id));
+    let names = files::names(folder).unwrap_or_default().into_iter();
+    let mut names: Vec<String> = names.map(|(name, _)| name).filter(is_used).collect();
+    names.sort_unstable();
+    names
+}
+
+/// Files of this commit that are not as they were written, with the reason.
+pub(crate) fn unsound(
+    folder: &Path,
+    index: &Index,
+    manifest: &Manifest,
+    vectors: &Vectors,
+) -> Vec<(PathBuf, String)> {
+    let reason = |name: &String| {
+        let check = || match index.directory().validate_checksum(Path::new(name)) {
+            // A commit after this one may have removed the file, which this reader has open.
+            Ok(true) | Err(OpenReadError::FileDoesNotExist(_)) => Ok(()),
+            Ok(false) => Err("its checksum is wrong".to_owned()),
+            Err(error) => Err(error.to_string()),
         };
-        if bytes > CHECKED || states.as_ref().is_some_and(is_right) {
-            return Ok(());
-        }
-        if let Some((path, reason)) = self.damaged().into_iter().next() {
-            return Err(damaged(&path, reason));
-        }
-        if let Some(states) = states {
-            // Without the note the checksums are compared again.
-            let _ = fs::write(note, states);
-        }
-        Ok(())
+        let reason = guarded(check, |reason| reason).err()?;
+        Some((folder.join(name), reason))
+    };
+    let names = names(folder, index);
+    let mut out: Vec<_> = names.par_iter().filter_map(reason).collect();
+    let rows = (0..manifest.rows).into_par_iter();
+    if let Some(row) = rows.find_any(|&row| !vectors.is_whole(row)) {
+        let reason = format!("the checksum of row {row} is wrong");
+        out.push((folder.join(&manifest.vectors), reason));
     }
-
-    /// The files and their states, if later changes show, and their size together.
-    fn states(&self) -> (Option<String>, u64) {
-        let now = SystemTime::now();
-        let (mut text, mut bytes, mut are_settled) = (String::new(), 0, true);
-        for name in self.names().iter().chain([&self.manifest.vectors]) {
-            let about = fs::symlink_metadata(self.folder.join(name)).ok();
-            let state = about.as_ref().and_then(State::of);
-            bytes += about.map_or(0, |about| about.len());
-            are_settled &= state.is_some_and(|state| state.is_settled(now));
-            text += &format!("{name} {state:?}\n");
-        }
-        (are_settled.then_some(text), bytes)
-    }
-
-    /// Names of tantivy's files, sorted.
-    fn names(&self) -> Vec<String> {
-        let ids = self.index.searchable_segment_ids().unwrap_or_default();
-        let ids: Vec<String> = ids.iter().map(SegmentId::uuid_string).collect();
-        let is_used = |name: &String| ids.iter().any(|id| name.starts_with(id));
-        let names = files::names(self.folder).unwrap_or_default().into_iter();
-        let mut names: Vec<String> = names.map(|(name, _)| name).filter(is_used).collect();
-        names.sort_unstable();
-        names
-    }
-
-    /// Files of this commit that are not as they were written, with the reason.
-    pub(crate) fn damaged(&self) -> Vec<(PathBuf, String)> {
-        let reason = |name: &String| {
-            let check = || match self.index.directory().validate_checksum(Path::new(name)) {
-                // A commit after this one may have removed the file, which this reader has open.
-                Ok(true) | Err(OpenReadError::FileDoesNotExist(_)) => Ok(()),
-                Ok(false) => Err("its checksum is wrong".to_owned()),
-                Err(error) => Err(error.to_string()),
-            };
-            let reason = guarded(check, |reason| reason).err()?;
-            Some((self.folder.join(name), reason))
-        };
-        let mut out: Vec<_> = self.names().par_iter().filter_map(reason).collect();
-        let rows = (0..self.manifest.rows).into_par_iter();
-        if let Some(row) = rows.find_any(|&row| !self.vectors.is_whole(row)) {
-            let reason = format!("the checksum of row {row} is wrong");
-            out.push((self.folder.join(&self.manifest.vectors), reason));
-        }
-        out
-    }
+    out
 }

@@ -4,13 +4,13 @@ use std::path::Path;
 
 use tantivy::indexer::IndexWriterOptions;
 use tantivy::schema::{
-    FAST, Field, IndexRecordOption, STORED, STRING, Schema, TextFieldIndexing, TextOptions,
+    FAST, Field, INDEXED, IndexRecordOption, STORED, STRING, Schema, TextFieldIndexing, TextOptions,
 };
 use tantivy::{Index, IndexSettings, IndexWriter, TantivyDocument, TantivyError, Term};
 
 use super::directory::Folder;
 use super::facets;
-use crate::model::{Chunk, Engine};
+use crate::model::{Chunk, Engine, subject};
 
 /// Memory of the writer for an update and for a build, in bytes; tantivy's minimum is 15 MB per thread.
 const UPDATE_ARENA: usize = 16_000_000;
@@ -18,20 +18,22 @@ const BUILD_ARENA: usize = 200_000_000;
 
 /// Fields of a chunk, in the order of the schema; [`QUESTIONS`] has the words of the questions that its document answers.
 pub(crate) const ID: Field = Field::from_field_id(0);
-pub(crate) const DOCUMENT: Field = Field::from_field_id(1);
+/// Number of the document, as [`number_of`] makes it.
+pub(crate) const PAGE: Field = Field::from_field_id(1);
 pub(crate) const FACET: Field = Field::from_field_id(2);
 pub(crate) const BODY: Field = Field::from_field_id(3);
 pub(crate) const PAIRS: Field = Field::from_field_id(4);
 pub(crate) const QUESTIONS: Field = Field::from_field_id(5);
 const ROW: Field = Field::from_field_id(6);
-const PAGE: Field = Field::from_field_id(7);
 /// The chunk or the list itself, in postcard.
-pub(crate) const DATA: Field = Field::from_field_id(8);
+pub(crate) const DATA: Field = Field::from_field_id(7);
 
-/// Fields of a question: path and number of chunks of its document, its features and their number, and whether it is about Spark.
-const ASKED: Field = Field::from_field_id(9);
-pub(crate) const FEATURES: Field = Field::from_field_id(10);
-const NUMBERS: [Field; 3] = [
+/// Fields of a question: its features, the numbers of its document and of the document's subject, the number of chunks that may answer it, the
+/// number of its features, and whether it is about Spark.
+pub(crate) const FEATURES: Field = Field::from_field_id(8);
+const ABOUT: Field = Field::from_field_id(9);
+const NUMBERS: [Field; 4] = [
+    Field::from_field_id(10),
     Field::from_field_id(11),
     Field::from_field_id(12),
     Field::from_field_id(13),
@@ -40,20 +42,22 @@ const NUMBERS: [Field; 3] = [
 /// Field of a list: its name.
 const LIST: Field = Field::from_field_id(14);
 
+/// Row of an entry that is no chunk. Columns with a value for every entry are read in less time.
+pub(crate) const NO_ROW: u32 = u32::MAX;
+
 pub(crate) fn schema() -> Schema {
     let mut schema = Schema::builder();
     schema.add_text_field("id", STRING | FAST);
-    schema.add_text_field("document", STRING);
+    schema.add_u64_field("page", INDEXED | FAST);
     schema.add_text_field("facet", STRING | FAST);
     for name in ["body", "pairs", "questions"] {
         schema.add_text_field(name, terms_option());
     }
     schema.add_u64_field("row", FAST);
-    schema.add_u64_field("page", FAST);
     schema.add_bytes_field("data", STORED);
-    schema.add_text_field("asked", STRING | FAST);
     schema.add_text_field("features", terms_option());
-    for number in ["count", "number", "spark"] {
+    schema.add_u64_field("about", INDEXED | FAST);
+    for number in ["subject", "count", "number", "spark"] {
         schema.add_u64_field(number, FAST);
     }
     schema.add_text_field("list", STRING | FAST);
@@ -68,9 +72,9 @@ fn terms_option() -> TextOptions {
     TextOptions::default().set_indexing_options(terms.set_fieldnorms(true))
 }
 
-/// Number of the document at `path`.
-pub(crate) fn page(path: &str) -> u64 {
-    let hash = blake3::hash(path.as_bytes());
+/// Number of a document, by its path, or of a subject.
+pub(crate) fn number_of(name: &str) -> u64 {
+    let hash = blake3::hash(name.as_bytes());
     let first = hash.as_bytes().first_chunk().copied();
     first.map_or(0, u64::from_le_bytes)
 }
@@ -115,8 +119,9 @@ impl EntryWriter {
 
     /// Removes the chunks and questions of a document.
     pub(crate) fn remove(&self, document: &str) {
-        for field in [DOCUMENT, ASKED] {
-            self.0.delete_term(Term::from_field_text(field, document));
+        for field in [PAGE, ABOUT] {
+            let term = Term::from_field_u64(field, number_of(document));
+            self.0.delete_term(term);
         }
     }
 
@@ -124,7 +129,7 @@ impl EntryWriter {
         let Entry { chunk, row, .. } = entry;
         let mut document = TantivyDocument::new();
         document.add_text(ID, &chunk.id);
-        document.add_text(DOCUMENT, &chunk.document);
+        document.add_u64(PAGE, number_of(&chunk.document));
         for facet in facets::names(chunk) {
             document.add_text(FACET, facet);
         }
@@ -134,7 +139,6 @@ impl EntryWriter {
             document.add_text(QUESTIONS, entry.questions);
         }
         document.add_u64(ROW, row.into());
-        document.add_u64(PAGE, page(&chunk.document));
         document.add_bytes(DATA, &bytes(chunk)?);
         self.0.add_document(document).map(drop)
     }
@@ -148,10 +152,11 @@ impl EntryWriter {
         features: &[String],
     ) -> tantivy::Result<()> {
         let mut entry = TantivyDocument::new();
-        entry.add_text(ASKED, document);
         entry.add_text(FEATURES, features.join(" "));
+        entry.add_u64(ABOUT, number_of(document));
+        let subject = number_of(subject(document));
         let is_spark = u64::from(engine == Engine::Spark);
-        let numbers = [chunks as u64, features.len() as u64, is_spark];
+        let numbers = [subject, chunks as u64, features.len() as u64, is_spark];
         for (field, number) in NUMBERS.into_iter().zip(numbers) {
             entry.add_u64(field, number);
         }
@@ -162,10 +167,9 @@ impl EntryWriter {
     pub(crate) fn list<T: serde::Serialize>(&self, name: &str, list: &T) -> tantivy::Result<()> {
         self.0.delete_term(Term::from_field_text(LIST, name));
         let mut entry = TantivyDocument::new();
-        // Columns with a value for every entry are read in less time.
         entry.add_text(ID, "");
-        entry.add_u64(ROW, 0);
         entry.add_u64(PAGE, 0);
+        entry.add_u64(ROW, NO_ROW.into());
         entry.add_text(LIST, name);
         entry.add_bytes(DATA, &bytes(list)?);
         self.0.add_document(entry).map(drop)
@@ -191,14 +195,14 @@ mod tests {
     #[test]
     fn fields_have_their_place_in_the_schema() {
         let schema = schema();
-        let names = [ID, DOCUMENT, FACET, BODY, PAIRS, QUESTIONS, ROW, PAGE, DATA];
+        let names = [ID, PAGE, FACET, BODY, PAIRS, QUESTIONS, ROW, DATA];
         let names = names
             .into_iter()
-            .chain([ASKED, FEATURES])
+            .chain([FEATURES, ABOUT])
             .chain(NUMBERS)
             .chain([LIST]);
         let names: Vec<&str> = names.map(|field| schema.get_field_name(field)).collect();
-        let expected = "id document facet body pairs questions row page data asked features count number spark list";
+        let expected = "id page facet body pairs questions row data features about subject count number spark list";
         assert_eq!(names.join(" "), expected);
     }
 }

@@ -29,26 +29,27 @@ pub(crate) fn names(chunk: &Chunk) -> Vec<String> {
 pub(crate) struct Facets<'a>(pub(crate) Vec<&'a str>);
 
 impl<'a> Facets<'a> {
-    fn values(&self, facet: &str) -> impl Iterator<Item = &'a str> {
-        let named = self.0.iter().filter_map(|name| name.split_once(':'));
-        named.filter_map(move |(name, value)| (name == facet).then_some(value))
+    fn value(&self, facet: &str) -> Option<&'a str> {
+        let mut names = self.0.iter();
+        names.find_map(|name| name.strip_prefix(facet)?.strip_prefix(':'))
     }
 
     pub(crate) fn is_in(&self, language: Language) -> bool {
-        self.values(LANGUAGE).any(|value| value == language.code())
+        self.value(LANGUAGE) == Some(language.code())
     }
 
     pub(crate) fn engine(&self) -> Engine {
-        let named = self.values(ENGINE).find_map(Engine::parse);
-        named.unwrap_or_default()
+        self.value(ENGINE)
+            .and_then(Engine::parse)
+            .unwrap_or_default()
     }
 
     pub(crate) fn section(&self) -> Option<Section> {
-        self.values("section").find_map(Section::parse)
+        self.value("section").and_then(Section::parse)
     }
 
     pub(crate) fn is_of_kind(&self, kind: Kind) -> bool {
-        self.values("kind").any(|value| value == kind.as_str())
+        self.value("kind") == Some(kind.as_str())
     }
 
     /// Share of `groups` that these facets match; 0 without groups.
@@ -74,22 +75,29 @@ pub(crate) fn facet(name: &str, value: &str) -> String {
 
 /// One list of facet values per facet in the filter.
 pub(crate) fn filter_groups(filter: &Filter) -> Vec<Vec<String>> {
-    let named = |name: &str, values: &mut dyn Iterator<Item = &str>| -> Vec<String> {
-        values.map(|value| facet(name, value)).collect()
-    };
-    let serves = |engine: &Engine| filter.engine.is_some_and(|wanted| engine.serves(wanted));
-    let engines = Engine::ALL.iter().filter(|engine| serves(engine));
-    let groups = [
-        named("kind", &mut filter.kinds.iter().map(|k| k.as_str())),
-        named(
+    let engines = Engine::ALL.iter();
+    let engines =
+        engines.filter(|engine| filter.engine.is_some_and(|wanted| engine.serves(wanted)));
+    let groups: [(&str, Vec<&str>); 7] = [
+        ("kind", filter.kinds.iter().map(|k| k.as_str()).collect()),
+        (
             "problem_type",
-            &mut filter.problem_types.iter().map(|p| &**p),
+            filter.problem_types.iter().map(|p| &**p).collect(),
         ),
-        named("cause", &mut filter.causes.iter().map(|c| &**c)),
-        named("section", &mut filter.sections.iter().map(|s| s.as_str())),
-        named(LANGUAGE, &mut filter.languages.iter().map(|l| l.code())),
-        named("step", &mut filter.steps.iter().map(|s| &**s)),
-        named(ENGINE, &mut engines.map(|e| e.as_str())),
+        ("cause", filter.causes.iter().map(|c| &**c).collect()),
+        (
+            "section",
+            filter.sections.iter().map(|s| s.as_str()).collect(),
+        ),
+        (
+            LANGUAGE,
+            filter.languages.iter().map(|l| l.code()).collect(),
+        ),
+        ("step", filter.steps.iter().map(|s| &**s).collect()),
+        (ENGINE, engines.map(|e| e.as_str()).collect()),
     ];
-    groups.into_iter().filter(|g| !g.is_empty()).collect()
+    let groups = groups.into_iter().filter(|(_, values)| !values.is_empty());
+    let named =
+        groups.map(|(name, values)| values.iter().map(|value| facet(name, value)).collect());
+    named.collect()
 }

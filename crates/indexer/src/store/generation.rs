@@ -12,7 +12,6 @@ use std::time::{Duration, SystemTime};
 use serde::de::DeserializeOwned;
 use tantivy::{Index, IndexReader, ReloadPolicy, Searcher};
 
-use super::check::Files;
 use super::directory::{Folder, is_of_segment};
 use super::entries::schema;
 use super::files::{self, names, write_error};
@@ -20,7 +19,7 @@ use super::lexical;
 use super::manifest::{Documents, Manifest, check_format};
 use super::stamp::{State, since_1970};
 use super::vectors::Vectors;
-use super::{DOCUMENTS, GLOSSARY, GRAPHS, graph};
+use super::{DOCUMENTS, GLOSSARY, GRAPHS, check, graph};
 use crate::error::{BuildError, OpenError, damaged};
 use crate::glossary::Glossary;
 use crate::guard::guarded;
@@ -59,13 +58,10 @@ impl Held {
         self.list(GLOSSARY)
     }
 
-    pub(crate) fn files(&self) -> Files<'_> {
-        Files {
-            folder: &self.folder,
-            index: self.searcher.index(),
-            manifest: &self.manifest,
-            vectors: &self.vectors,
-        }
+    /// Files that are not as they were written, with the reason.
+    pub(crate) fn unsound(&self) -> Vec<(PathBuf, String)> {
+        let index = self.searcher.index();
+        check::unsound(&self.folder, index, &self.manifest, &self.vectors)
     }
 
     fn list<T: DeserializeOwned>(&self, name: &str) -> Result<T, OpenError> {
@@ -121,7 +117,7 @@ pub(crate) fn hold(index: &Path, check: bool) -> Result<Held, OpenError> {
     Err(damaged(&index.join(META), reason))
 }
 
-fn hold_once(folder: &Path, check: bool) -> Result<Held, OpenError> {
+fn hold_once(folder: &Path, is_checked: bool) -> Result<Held, OpenError> {
     let meta = folder.join(META);
     let missing = || OpenError::Missing {
         path: folder.to_owned(),
@@ -157,14 +153,8 @@ fn hold_once(folder: &Path, check: bool) -> Result<Held, OpenError> {
     if vectors.dimension() != manifest.dimension || vectors.len() < manifest.rows {
         return Err(damaged(&path, "it does not fit the manifest"));
     }
-    if check {
-        Files {
-            folder,
-            index: &index,
-            manifest: &manifest,
-            vectors: &vectors,
-        }
-        .check()?;
+    if is_checked {
+        check::check(folder, &index, &manifest, &vectors)?;
     }
     let searcher = open_guarded(folder, || {
         let reader = index.reader_builder().reload_policy(ReloadPolicy::Manual);
@@ -203,12 +193,12 @@ impl Writer {
         match lock.try_lock() {
             Ok(()) => {}
             Err(TryLockError::WouldBlock) => {
-                let (path, mut owner) = (index.to_owned(), String::new());
+                let mut owner = String::new();
                 let _ = lock.read_to_string(&mut owner);
-                let owner = match owner.trim() {
-                    "" => "another process".to_owned(),
-                    owner => owner.to_owned(),
-                };
+                if owner.trim().is_empty() {
+                    owner = "another process".to_owned();
+                }
+                let (path, owner) = (index.to_owned(), owner.trim().to_owned());
                 return Err(BuildError::Locked { path, owner });
             }
             Err(TryLockError::Error(source)) => return Err(write_error(&path)(source)),
@@ -240,18 +230,20 @@ impl Writer {
 
     /// Makes room for a new index where no usable one is. With `all`, vectors go too; otherwise the vectors of an interrupted first build are used.
     pub(crate) fn clear(&self, all: bool) -> Result<(), BuildError> {
-        for entry in fs::read_dir(&self.index).map_err(write_error(&self.index))? {
-            let path = entry.map_err(write_error(&self.index))?.path();
+        let failed = write_error(&self.index);
+        for entry in fs::read_dir(&self.index).map_err(&failed)? {
+            let path = entry.map_err(&failed)?.path();
             let name = path.file_name().unwrap_or_default().to_string_lossy();
             let is_older = OLDER.iter().any(|older| name.starts_with(older));
             let is_index = is_of_segment(&name) || name == META;
             let is_cache = name.ends_with(".vec") || name == GRAPHS;
-            let removed = match path.is_dir() && !path.is_symlink() {
-                _ if !(is_older || is_index || all && is_cache) => Ok(()),
-                true => fs::remove_dir_all(&path),
-                false => fs::remove_file(&path),
-            };
-            removed.map_err(write_error(&path))?;
+            if is_older || is_index || all && is_cache {
+                let removed = match path.is_dir() && !path.is_symlink() {
+                    true => fs::remove_dir_all(&path),
+                    false => fs::remove_file(&path),
+                };
+                removed.map_err(write_error(&path))?;
+            }
         }
         Ok(())
     }

@@ -1,29 +1,25 @@
 //! A graph (HNSW) over the first rows of a file of vectors, for sessions that keep an index open: a cache next to the generations, checked when it
 //! is opened and rebuilt when it is damaged.
 //!
-//! ```text
-//! index/graph/<file of vectors>.graph
-//! "SCAGRPH1"  rows:u32  degree:u32  entries:u32  copies:u32  strays:u32  0:u32  BLAKE3 of the rest: 32 bytes
-//! neighbor:u32 × rows × degree (NONE after the last)  entry:u32 × entries  (row, copy):u32 × copies  stray:u32 × strays
-//! ```
-//! Little-endian. hnsw_rs builds the graph. The file has its lowest layer, with the rows of the upper layers as entry points. The search
-//! here runs over the mapped int8 vectors: no second copy of the vectors in memory, no loading, and no panic of the library
-//! on a damaged file. The caller compares the candidates exactly, so the coarse order costs no recall.
+//! hnsw_rs builds the graph. Its lowest layer is kept, with the rows of the upper layers as entry points. The search here runs over the
+//! mapped int8 vectors: no second copy of the vectors in memory, and no panic of the library on a damaged file. The caller compares
+//! the candidates exactly, so the coarse order costs no recall.
 //!
 //! No row is lost: equal points are inserted once (many copies cut others off), the rest in shuffled order (sorted clusters do the same),
 //! and after the build every point is looked up; those not found (`strays`) are candidates of every query.
 
+use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
-use std::{fs, io, iter};
+use std::{fs, iter};
 
 use hnsw_rs::prelude::{Distance, Hnsw};
 use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
 
-use super::best::{Best, Scored};
-use super::files::replace;
+use super::files::{open_regular, replace};
 use super::kernel::dot_i8;
-use super::map::Map;
 use super::vectors::{Quantized, Vectors};
 
 /// Neighbors per point on the upper layers (twice as many on the lowest), and candidates while building.
@@ -37,46 +33,42 @@ const ENTRY_LAYER: u8 = 2;
 /// Candidates of a search, at least.
 const SEARCH_CANDIDATES: usize = 128;
 
-const MAGIC: &[u8; 8] = b"SCAGRPH1";
-const HEADER: usize = 64;
-const NONE: u32 = u32::MAX;
-
+/// Saved as postcard, after its BLAKE3.
+#[derive(Serialize, Deserialize)]
 pub(crate) struct Graph {
-    bytes: Map,
-    rows: usize,
-    degree: usize,
-    entries: usize,
-    copies: usize,
+    /// By row; none for zero vectors, which only words find, and for copies.
+    neighbors: Vec<Vec<u32>>,
+    entries: Vec<u32>,
+    /// Rows with the vector of an earlier row, after that row; sorted.
+    copies: Vec<(u32, u32)>,
+    strays: Vec<u32>,
 }
 
 impl Graph {
     /// Opens the graph of a file with `rows` vectors; `None` if it is missing or damaged.
     pub(crate) fn open(folder: &Path, file: &str, rows: usize) -> Option<Graph> {
-        let bytes = Map::open(&place(folder, file)).ok()?;
-        let sum = blake3::hash(bytes.get(HEADER..)?);
-        if bytes[..8] != *MAGIC || bytes[32..HEADER] != *sum.as_bytes() {
-            return None;
-        }
-        let counts: &[u32] = bytemuck::cast_slice(&bytes[8..32]);
-        let [covered, degree, entries, copies, strays] =
-            [0, 1, 2, 3, 4].map(|n| counts[n] as usize);
-        let numbers = covered * degree + entries + 2 * copies + strays;
-        let fits = covered <= rows && bytes.len() == HEADER + 4 * numbers;
-        fits.then_some(Graph {
-            bytes,
-            rows: covered,
-            degree,
-            entries,
-            copies,
-        })
+        let (mut saved, _) = open_regular(&place(folder, file)).ok()?;
+        let mut bytes = Vec::new();
+        saved.read_to_end(&mut bytes).ok()?;
+        let (sum, graph) = bytes.split_first_chunk::<32>()?;
+        let is_whole = blake3::hash(graph) == *sum;
+        let graph: Graph = postcard::from_bytes(graph).ok().filter(|_| is_whole)?;
+        (graph.rows() <= rows).then_some(graph)
+    }
+
+    fn save(&self, folder: &Path, file: &str) -> io::Result<()> {
+        let graph = postcard::to_stdvec(self).map_err(io::Error::other)?;
+        let sum = blake3::hash(&graph);
+        fs::create_dir_all(folder)?;
+        replace(&place(folder, file), &[sum.as_bytes(), &*graph].concat())
     }
 
     /// Rows that the graph covers.
     pub(crate) fn rows(&self) -> usize {
-        self.rows
+        self.neighbors.len()
     }
 
-    /// Builds and writes the graph of the first `rows` of a file; deterministic. `None` if `stop` interrupts it.
+    /// Builds and saves the graph of the first `rows` of a file; deterministic. `None` if `stop` interrupts it.
     pub(crate) fn build(
         vectors: &Vectors,
         rows: usize,
@@ -84,7 +76,7 @@ impl Graph {
         file: &str,
         stop: impl Fn() -> bool,
     ) -> io::Result<Option<Graph>> {
-        let points = shuffled(distinct(vectors, rows));
+        let points = points(vectors, rows);
         let most = points.len().max(1);
         let hnsw = Hnsw::new(NEIGHBORS, most, LAYERS, BUILD_CANDIDATES, Coarse);
         for (point, rows) in &points {
@@ -93,24 +85,41 @@ impl Graph {
             }
             hnsw.insert((point, rows[0] as usize));
         }
-        let mut parts = Parts::new(&hnsw, rows, &points);
+        let mut graph = Graph::of(&hnsw, rows, &points);
         drop(hnsw);
-        fs::create_dir_all(folder)?;
-        let write = |parts: &Parts| {
-            replace(&place(folder, file), &parts.to_bytes())?;
-            Graph::open(folder, file, rows)
-                .ok_or_else(|| io::Error::other("the graph changed while it was written"))
-        };
-        let graph = write(&parts)?;
         let is_lost = |row: usize| {
             let own = vectors.stored(row);
             !graph.near(vectors, &own, 1, |_| true).contains(&row)
         };
         let firsts = points.par_iter().map(|(_, rows)| rows[0]);
-        parts.strays = firsts.filter(|&row| is_lost(row as usize)).collect();
-        match parts.strays.is_empty() {
-            true => Ok(Some(graph)),
-            false => write(&parts).map(Some),
+        graph.strays = firsts.filter(|&row| is_lost(row as usize)).collect();
+        graph.save(folder, file)?;
+        Ok(Some(graph))
+    }
+
+    fn of(hnsw: &Hnsw<'_, i8, Coarse>, rows: usize, points: &[Point]) -> Graph {
+        let mut neighbors = vec![Vec::new(); rows];
+        let mut by_layer: Vec<(u8, u32)> = Vec::with_capacity(points.len());
+        // The library has no iterator over zero points.
+        let stored = (!points.is_empty()).then(|| hnsw.get_point_indexation());
+        for point in stored.into_iter().flatten() {
+            let row = point.get_origin_id();
+            let lowest = point.get_neighborhood_id().into_iter().next();
+            let near = lowest.into_iter().flatten();
+            neighbors[row] = near.map(|near| near.d_id as u32).collect();
+            by_layer.push((point.get_point_id().0, row as u32));
+        }
+        let top = by_layer.iter().map(|&(layer, _)| layer).max().unwrap_or(0);
+        by_layer.retain(|&(layer, _)| layer >= top.min(ENTRY_LAYER));
+        let copies = points.iter().map(|(_, rows)| rows);
+        let copies = copies.flat_map(|rows| rows[1..].iter().map(|&copy| (rows[0], copy)));
+        let mut copies: Vec<(u32, u32)> = copies.collect();
+        copies.sort_unstable();
+        Graph {
+            neighbors,
+            entries: by_layer.into_iter().map(|(_, row)| row).collect(),
+            copies,
+            strays: Vec::new(),
         }
     }
 
@@ -122,55 +131,65 @@ impl Graph {
         limit: usize,
         keep: impl Fn(usize) -> bool,
     ) -> Vec<usize> {
-        let numbers: &[u32] = bytemuck::cast_slice(&self.bytes[HEADER..]);
-        let (neighbors, rest) = numbers.split_at(self.rows * self.degree);
-        let (entries, rest) = rest.split_at(self.entries);
-        let (copies, strays) = rest.split_at(2 * self.copies);
-        let copies: &[[u32; 2]] = bytemuck::cast_slice(copies);
         // The rows of a point.
         let group = |row: u32| {
-            let first = copies.partition_point(|pair| pair[0] < row);
-            let same = copies[first..]
+            let first = self.copies.partition_point(|pair| pair.0 < row);
+            let same = self.copies[first..]
                 .iter()
-                .take_while(move |pair| pair[0] == row);
-            let rows = iter::once(row).chain(same.map(|pair| pair[1]));
+                .take_while(move |pair| pair.0 == row);
+            let rows = iter::once(row).chain(same.map(|pair| pair.1));
             rows.map(|row| row as usize).filter(|&row| keep(row))
         };
-        let mut best = Best::new(limit.max(SEARCH_CANDIDATES));
-        let mut open = BinaryHeap::new();
-        let mut seen = vec![0_u64; self.rows.div_ceil(64)];
-        let mut visit = |row: u32, open: &mut BinaryHeap<_>, best: &mut Best<u32>| {
-            let (word, bit) = (row as usize / 64, 1 << (row % 64));
-            if row as usize >= self.rows || seen[word] & bit != 0 {
-                return;
-            }
-            seen[word] |= bit;
-            let scored = Scored(vectors.coarse_cosine(row as usize, query), row);
-            if best.bound().is_none_or(|bound| scored.0 > bound) {
-                open.push(scored);
+        let limit = limit.max(SEARCH_CANDIDATES);
+        // The worst of the best is on top, and the best of the open points.
+        let (mut best, mut open) = (BinaryHeap::new(), BinaryHeap::new());
+        let mut seen = vec![false; self.rows()];
+        let mut near = self.entries.as_slice();
+        loop {
+            for &row in near {
+                if std::mem::replace(&mut seen[row as usize], true) {
+                    continue;
+                }
+                let score = order(vectors.coarse_cosine(row as usize, query));
+                let is_full = best.len() >= limit;
+                if is_full
+                    && best
+                        .peek()
+                        .is_some_and(|&Reverse((worst, _))| score <= worst)
+                {
+                    continue;
+                }
+                open.push((score, Reverse(row)));
                 if group(row).next().is_some() {
-                    best.offer(scored);
+                    best.push(Reverse((score, Reverse(row))));
+                    if is_full {
+                        best.pop();
+                    }
                 }
             }
-        };
-        for &row in entries {
-            visit(row, &mut open, &mut best);
-        }
-        while let Some(Scored(score, row)) = open.pop() {
-            if best.bound().is_some_and(|bound| score < bound) {
-                break;
-            }
-            let around = &neighbors[row as usize * self.degree..][..self.degree];
-            for &neighbor in around.iter().take_while(|&&neighbor| neighbor != NONE) {
-                visit(neighbor, &mut open, &mut best);
+            match (open.pop(), best.peek()) {
+                (Some((score, _)), Some(&Reverse((worst, _))))
+                    if best.len() >= limit && score < worst =>
+                {
+                    break;
+                }
+                (Some((_, Reverse(row))), _) => near = &self.neighbors[row as usize],
+                (None, _) => break,
             }
         }
-        let found = best.into_keys().chain(strays.iter().copied());
+        let found = best.into_iter().map(|Reverse((_, Reverse(row)))| row);
+        let found = found.chain(self.strays.iter().copied());
         let mut rows: Vec<usize> = found.flat_map(group).collect();
         rows.sort_unstable();
         rows.dedup();
         rows
     }
+}
+
+/// A number in the order of the scores.
+fn order(score: f32) -> i32 {
+    let bits = score.to_bits().cast_signed();
+    bits ^ ((bits >> 31).cast_unsigned() >> 1).cast_signed()
 }
 
 /// Removes the graphs of other files of vectors. A failed removal is tried again at the next update.
@@ -190,22 +209,17 @@ fn place(folder: &Path, file: &str) -> PathBuf {
 /// A point of the graph: the cells of a vector and the bytes of its scale, and the rows with that vector.
 type Point = (Vec<i8>, Vec<u32>);
 
-/// Zero vectors are left out: only words find them.
-fn distinct(vectors: &Vectors, rows: usize) -> BTreeMap<Vec<i8>, Vec<u32>> {
-    let mut out: BTreeMap<Vec<i8>, Vec<u32>> = BTreeMap::new();
+/// The points in a pseudo-random order, independent of the documents and the same every time. Zero vectors are left out: only words find them.
+fn points(vectors: &Vectors, rows: usize) -> Vec<Point> {
+    let mut points: BTreeMap<Vec<i8>, Vec<u32>> = BTreeMap::new();
     for row in 0..rows {
         let (cells, scale) = vectors.coarse(row);
         if scale != 0.0 {
             let scale = scale.to_le_bytes().map(|byte| byte as i8);
-            let rows = out.entry([cells, &scale].concat()).or_default();
+            let rows = points.entry([cells, &scale].concat()).or_default();
             rows.push(row as u32);
         }
     }
-    out
-}
-
-/// A pseudo-random order, independent of the documents and the same every time.
-fn shuffled(points: BTreeMap<Vec<i8>, Vec<u32>>) -> Vec<Point> {
     let mut points: Vec<Point> = points.into_iter().collect();
     points.sort_by_key(|(_, rows)| {
         let mixed = u64::from(rows[0]).wrapping_mul(0x9e37_79b9_7f4a_7c15);
@@ -229,65 +243,6 @@ fn parts(point: &[i8]) -> (&[i8], f32) {
     match point.split_last_chunk() {
         Some((cells, scale)) => (cells, f32::from_le_bytes(scale.map(|byte| byte as u8))),
         None => (point, 0.0),
-    }
-}
-
-struct Parts {
-    /// By row.
-    neighbors: Vec<Vec<u32>>,
-    entries: Vec<u32>,
-    copies: Vec<[u32; 2]>,
-    strays: Vec<u32>,
-}
-
-impl Parts {
-    fn new(hnsw: &Hnsw<'_, i8, Coarse>, rows: usize, points: &[Point]) -> Parts {
-        let mut neighbors = vec![Vec::new(); rows];
-        let mut by_layer: Vec<(u8, u32)> = Vec::with_capacity(points.len());
-        // The library has no iterator over zero points.
-        let stored = (!points.is_empty()).then(|| hnsw.get_point_indexation());
-        for point in stored.into_iter().flatten() {
-            let row = point.get_origin_id();
-            let lowest = point.get_neighborhood_id().into_iter().next();
-            let near = lowest.into_iter().flatten();
-            neighbors[row] = near.map(|near| near.d_id as u32).collect();
-            by_layer.push((point.get_point_id().0, row as u32));
-        }
-        let top = by_layer.iter().map(|&(layer, _)| layer).max().unwrap_or(0);
-        by_layer.retain(|&(layer, _)| layer >= top.min(ENTRY_LAYER));
-        let copies = points.iter().map(|(_, rows)| rows);
-        let copies = copies.flat_map(|rows| rows[1..].iter().map(|&copy| [rows[0], copy]));
-        let mut parts = Parts {
-            neighbors,
-            entries: by_layer.into_iter().map(|(_, row)| row).collect(),
-            copies: copies.collect(),
-            strays: Vec::new(),
-        };
-        parts.copies.sort_unstable();
-        parts
-    }
-
-    fn to_bytes(&self) -> Vec<u8> {
-        let degree = self.neighbors.iter().map(Vec::len).max().unwrap_or(0);
-        let padded = |list: &Vec<u32>| {
-            let list = list.clone().into_iter();
-            list.chain(iter::repeat(NONE)).take(degree)
-        };
-        let numbers = self.neighbors.iter().flat_map(padded);
-        let rest = [&self.entries, self.copies.as_flattened(), &self.strays].concat();
-        let body: Vec<u8> = numbers.chain(rest).flat_map(u32::to_le_bytes).collect();
-        let [rows, entries] = [self.neighbors.len(), self.entries.len()];
-        let counts = [
-            rows,
-            degree,
-            entries,
-            self.copies.len(),
-            self.strays.len(),
-            0,
-        ];
-        let counts = counts.map(|count| (count as u32).to_le_bytes());
-        let sum = blake3::hash(&body);
-        [MAGIC, counts.as_flattened(), sum.as_bytes(), &body].concat()
     }
 }
 

@@ -8,14 +8,13 @@ pub(super) mod columns;
 use std::collections::BTreeMap;
 
 use serde::de::DeserializeOwned;
-use tantivy::collector::DocSetCollector;
-use tantivy::query::{Bm25StatisticsProvider, Bm25Weight, BooleanQuery, Occur, Query, TermQuery};
-use tantivy::schema::{Field, IndexRecordOption, Value};
+use tantivy::query::{Bm25StatisticsProvider, Bm25Weight};
+use tantivy::schema::{IndexRecordOption, Value};
 use tantivy::{
     DocId, InvertedIndexReader, Searcher, SegmentReader, TantivyDocument, TantivyError, Term,
 };
 
-use super::entries::{BODY, DATA, DOCUMENT, FACET, ID, PAIRS, QUESTIONS};
+use super::entries::{BODY, DATA, FACET, ID, NO_ROW, PAGE, PAIRS, QUESTIONS, number_of};
 use super::facets::{CHUNK, Facets, facet, filter_groups};
 use super::manifest::Ordinal;
 use crate::model::{Chunk, Filter, Kind};
@@ -38,6 +37,9 @@ pub(crate) struct Words {
     /// Weight of the terms in the questions that a document answers; 0 not to look there.
     pub(crate) question_weight: f32,
 }
+
+/// A live chunk and the row of its vector.
+pub(crate) type Row = (u32, Ordinal);
 
 /// Chunks with their scores, best first.
 pub(crate) type Ranking = Vec<(Ordinal, f32)>;
@@ -63,7 +65,7 @@ fn data<T: DeserializeOwned>(searcher: &Searcher, entry: Ordinal) -> tantivy::Re
 }
 
 /// The list of this name.
-pub(super) fn list<T: DeserializeOwned>(searcher: &Searcher, name: &str) -> tantivy::Result<T> {
+pub(crate) fn list<T: DeserializeOwned>(searcher: &Searcher, name: &str) -> tantivy::Result<T> {
     for (number, segment) in (0..).zip(searcher.segment_readers()) {
         let Some(lists) = segment.fast_fields().str("list")? else {
             continue;
@@ -76,6 +78,11 @@ pub(super) fn list<T: DeserializeOwned>(searcher: &Searcher, name: &str) -> tant
         }
     }
     Err(TantivyError::InternalError(format!("no list of {name}")))
+}
+
+/// Number of chunks with the dead ones in unmerged segments.
+pub(crate) fn stored(searcher: &Searcher) -> tantivy::Result<u64> {
+    searcher.doc_freq(&Term::from_field_text(FACET, CHUNK))
 }
 
 /// How rare a term in `having` of `all` entries is, as BM25 counts it.
@@ -126,13 +133,8 @@ impl Lexical {
             columns: columns.collect::<tantivy::Result<_>>()?,
             searcher: searcher.clone(),
             chunks,
-            total: searcher.doc_freq(&Term::from_field_text(FACET, CHUNK))?,
+            total: stored(searcher)?,
         })
-    }
-
-    /// Number of chunks with the dead ones in unmerged segments.
-    pub(crate) fn stored(&self) -> usize {
-        usize::try_from(self.total).unwrap_or(usize::MAX)
     }
 
     fn column(&self, ordinal: Ordinal) -> Option<&Columns> {
@@ -145,7 +147,7 @@ impl Lexical {
         rows.first(ordinal.doc_id).map(|row| row as usize)
     }
 
-    /// Number of the chunk's document, as [`super::entries::page`] makes it.
+    /// Number of the chunk's document, as [`number_of`] makes it.
     pub(crate) fn page(&self, ordinal: Ordinal) -> Option<u64> {
         self.column(ordinal)?.pages.as_ref()?.first(ordinal.doc_id)
     }
@@ -194,20 +196,15 @@ impl Lexical {
     }
 
     /// The live chunks by row.
-    pub(crate) fn rows(&self) -> Vec<(u32, Ordinal)> {
+    pub(crate) fn rows(&self) -> Vec<Row> {
         let mut out = Vec::with_capacity(self.chunks);
         let segments = self.searcher.segment_readers().iter();
         for (number, (segment, columns)) in (0..).zip(segments.zip(&self.columns)) {
             let Some(rows) = &columns.rows else {
                 continue;
             };
-            let mut rows = numbers(rows, segment);
-            for list in &columns.lists {
-                if let Ok(at) = rows.binary_search_by_key(list, |(doc, _)| *doc) {
-                    rows.remove(at);
-                }
-            }
-            let rows = rows.into_iter();
+            let rows = numbers(rows, segment).into_iter();
+            let rows = rows.filter(|(_, row)| *row != u64::from(NO_ROW));
             out.extend(rows.map(|(doc, row)| (row as u32, Ordinal::new(number, doc))));
         }
         out.sort_unstable();
@@ -216,7 +213,12 @@ impl Lexical {
 
     /// The chunks of a document.
     pub(crate) fn chunks_of(&self, document: &str) -> tantivy::Result<Vec<Ordinal>> {
-        self.with_term(DOCUMENT, document)
+        self.of_page(number_of(document))
+    }
+
+    /// The chunks of the document with this number.
+    pub(super) fn of_page(&self, page: u64) -> tantivy::Result<Vec<Ordinal>> {
+        self.with_term(&Term::from_field_u64(PAGE, page))
     }
 
     /// The best `limit` chunks that contain any of `words`, best first; with `allowed`, which is sorted, only these chunks. A query has dozens
@@ -272,21 +274,27 @@ impl Lexical {
 
     /// The chunks that pass `filter`, sorted; `None` if all do.
     pub(crate) fn allowed(&self, filter: &Filter) -> tantivy::Result<Option<Vec<Ordinal>>> {
-        let Some(query) = filter_query(filter) else {
-            return Ok(None);
-        };
-        let found = self.searcher.search(&*query, &DocSetCollector)?;
-        let mut chunks: Vec<Ordinal> = found.into_iter().collect();
-        chunks.sort_unstable();
-        Ok(Some(chunks))
+        let mut allowed: Option<Vec<Ordinal>> = None;
+        for group in filter_groups(filter) {
+            let mut any = Vec::new();
+            for value in &group {
+                any.extend(self.with_term(&Term::from_field_text(FACET, value))?);
+            }
+            any.sort_unstable();
+            if let Some(before) = allowed {
+                any.retain(|chunk| before.binary_search(chunk).is_ok());
+            }
+            any.dedup();
+            allowed = Some(any);
+        }
+        Ok(allowed)
     }
 
-    fn with_term(&self, field: Field, text: &str) -> tantivy::Result<Vec<Ordinal>> {
-        let term = Term::from_field_text(field, text);
+    fn with_term(&self, term: &Term) -> tantivy::Result<Vec<Ordinal>> {
         let mut out = Vec::new();
         for (number, segment) in (0..).zip(self.searcher.segment_readers()) {
-            let index = segment.inverted_index(field)?;
-            each(&term, &index, segment, |doc, _| {
+            let index = segment.inverted_index(term.field())?;
+            each(term, &index, segment, |doc, _| {
                 out.push(Ordinal::new(number, doc))
             })?;
         }
@@ -294,7 +302,7 @@ impl Lexical {
     }
 
     pub(crate) fn find(&self, id: &str) -> tantivy::Result<Option<Ordinal>> {
-        Ok(self.with_term(ID, id)?.pop())
+        Ok(self.with_term(&Term::from_field_text(ID, id))?.pop())
     }
 
     /// Chunks that contain `term`, including dead ones in unmerged segments.
@@ -325,27 +333,11 @@ impl Lexical {
 
     /// The chunks of this kind, sorted.
     pub(crate) fn of_kind(&self, kind: Kind) -> tantivy::Result<Vec<Ordinal>> {
-        self.with_term(FACET, &facet("kind", kind.as_str()))
+        self.with_facet("kind", kind.as_str())
     }
 
-    /// Number of live chunks with this facet.
-    pub(crate) fn count_facet(&self, name: &str, value: &str) -> tantivy::Result<usize> {
-        Ok(self.with_term(FACET, &facet(name, value))?.len())
+    /// The live chunks with this facet.
+    pub(crate) fn with_facet(&self, name: &str, value: &str) -> tantivy::Result<Vec<Ordinal>> {
+        self.with_term(&Term::from_field_text(FACET, &facet(name, value)))
     }
-}
-
-fn filter_query(filter: &Filter) -> Option<Box<dyn Query>> {
-    let one = |value: &String| -> (Occur, Box<dyn Query>) {
-        let term = Term::from_field_text(FACET, value);
-        let query = TermQuery::new(term, IndexRecordOption::Basic);
-        (Occur::Should, Box::new(query))
-    };
-    // A term set builds an automaton, which takes longer than the search.
-    let any = |values: &Vec<String>| -> Box<dyn Query> {
-        Box::new(BooleanQuery::new(values.iter().map(one).collect()))
-    };
-    let groups = filter_groups(filter);
-    let wanted = groups.iter().map(|group| (Occur::Must, any(group)));
-    let clauses: Vec<_> = wanted.collect();
-    (!clauses.is_empty()).then(|| Box::new(BooleanQuery::new(clauses)) as Box<dyn Query>)
 }

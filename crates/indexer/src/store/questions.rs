@@ -6,16 +6,15 @@
 //!
 //! Questions of a document without text are not answered: the more a query resembles them, the less likely it has an answer.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{HashMap, HashSet};
 use std::sync::OnceLock;
 
 use tantivy::{Searcher, TantivyError, Term};
 
-use super::entries::{FEATURES, page};
-use super::lexical::columns::{self, names, values};
+use super::entries::FEATURES;
+use super::lexical::columns::{self, values};
 use super::lexical::{self, Lexical, Weighted, each};
 use super::manifest::Ordinal;
-use crate::model::subject;
 
 /// Size of the background, in questions: the words of a document's questions are mixed with the words of all questions, so that a
 /// word in a single question does not decide. Chosen on the tuning judgments for a dozen questions per page.
@@ -45,16 +44,15 @@ pub(crate) struct Questions {
     entries: OnceLock<Entries>,
 }
 
-/// Number of all documents without text.
+/// Position of all documents without text.
 const ELSEWHERE: u32 = u32::MAX;
 
-/// The document of each entry.
+/// The documents with text and questions.
+#[derive(Default)]
 struct Entries {
     documents: Vec<Document>,
     /// Numbers of the documents.
     pages: HashSet<u64>,
-    /// Which subject each is about: a page and its translation answer the same questions, and share identifiers, code and messages.
-    subject: Vec<usize>,
     subjects: usize,
     /// By segment of the store and number of the entry: position of its document, or [`ELSEWHERE`], and the share of each of its features.
     of: Vec<Vec<(u32, f32)>>,
@@ -65,13 +63,20 @@ struct Entries {
     elsewhere: f32,
 }
 
+struct Document {
+    page: u64,
+    /// Position of its subject: a page and its translation answer the same questions, and share identifiers, code and messages.
+    subject: usize,
+    is_spark: bool,
+}
+
 impl Questions {
     /// `None` if no document lists a question.
     pub(crate) fn open(searcher: &Searcher) -> tantivy::Result<Option<Questions>> {
         let mut listed = false;
         for segment in searcher.segment_readers() {
             // for a field without terms, tantivy would build a dictionary of nearly 1 MB
-            listed |= segment.fast_fields().str("asked")?.is_some();
+            listed |= segment.fast_fields().column_opt::<u64>("about")?.is_some();
         }
         Ok(listed.then(|| Questions {
             searcher: searcher.clone(),
@@ -100,15 +105,15 @@ impl Questions {
             most += rarity;
             for (segment, entry) in found {
                 let (document, share) = entries.of[segment][entry];
-                if document == ELSEWHERE {
+                let Some(document) = entries.documents.get(document as usize) else {
                     not += share;
                     continue;
-                }
+                };
                 likeness[segment][entry] += rarity;
-                shares[entries.subject[document as usize]] += share;
+                shares[document.subject] += share;
                 all += share;
                 having += 1.0;
-                spark += f32::from(u8::from(entries.documents[document as usize].is_spark));
+                spark += f32::from(u8::from(document.is_spark));
             }
             for (words, share) in words.iter_mut().zip(&shares).filter(|(_, s)| **s > 0.0) {
                 *words += weight * (1.0 + share / all * entries.all / BACKGROUND).ln();
@@ -127,15 +132,17 @@ impl Questions {
         // A question with the same features as the query has a likeness of 1.
         let same = most / (features.len().max(1) as f32).sqrt();
         let nearest = entries.nearest(&likeness);
-        let compared = nearest.iter().zip(&entries.subject);
-        let scores = compared.map(|(nearest, &subject)| Likeness {
-            nearest: nearest / same,
-            words: words[subject] / most,
-            share: 0.0,
+        let scores = entries.documents.iter().zip(nearest);
+        let scores = scores.map(|(document, nearest)| {
+            let likeness = Likeness {
+                nearest: nearest / same,
+                words: words[document.subject] / most,
+                share: 0.0,
+            };
+            (document.page, likeness)
         });
-        let documents = entries.documents.iter();
-        let scores = documents.zip(scores).filter(|(document, likeness)| {
-            likeness.words > 0.0 && allowed.is_none_or(|all| all.contains(&document.page))
+        let scores = scores.filter(|(page, likeness)| {
+            likeness.words > 0.0 && allowed.is_none_or(|all| all.contains(page))
         });
         let knows_both = entries.spark > 0.0 && entries.spark < entries.all;
         Ok(Asked {
@@ -206,93 +213,50 @@ impl Entries {
     }
 
     fn read(searcher: &Searcher) -> tantivy::Result<Entries> {
-        let mut known: BTreeMap<String, Document> = BTreeMap::new();
-        let (mut all, mut spark, mut elsewhere) = (0.0, 0.0, 0.0);
-        let mut listed: Vec<Listed> = Vec::new();
+        let mut out = Entries::default();
+        let (mut documents, mut subjects) = (HashMap::new(), HashMap::new());
         for segment in searcher.segment_readers() {
             let columns = segment.fast_fields();
-            let Some(asked) = columns.str("asked")? else {
-                listed.push(Listed::default());
-                continue;
-            };
-            let paths = names(&asked)?;
-            let mut entries = vec![(usize::MAX, 0.0); segment.max_doc() as usize];
-            let number = |name| Ok::<_, TantivyError>(values(&columns.u64(name)?));
-            let (chunks, features) = (number("count")?, number("number")?);
-            let (about_spark, mut last) = (number("spark")?, None);
-            // Every question has all of the numbers.
-            let listed_entries = columns::entries(asked.ords(), segment);
-            let asked = values(asked.ords()).into_iter().zip(listed_entries);
-            let asked = asked.zip(chunks).zip(features).zip(about_spark);
-            for ((((path, entry), chunks), features), is_spark) in asked {
-                if segment.is_deleted(entry) {
-                    continue;
-                }
-                entries[entry as usize] = (path as usize, 1.0 / features.max(1) as f32);
-                if chunks == 0 {
-                    elsewhere += 1.0;
-                    continue;
-                }
-                all += 1.0;
-                spark += is_spark as f32;
-                if last.replace(path) != Some(path) {
-                    let path = paths[path as usize].clone();
-                    let document = Document {
-                        page: page(&path),
-                        is_spark: is_spark > 0,
-                        path: path.clone(),
-                    };
-                    known.insert(path, document);
+            let mut entries = vec![(ELSEWHERE, 0.0); segment.max_doc() as usize];
+            if let Some(about) = columns.column_opt("about")? {
+                // Every question has all of the numbers.
+                let number = |name| Ok::<_, TantivyError>(values(&columns.u64(name)?));
+                let [about_subject, chunks] = [number("subject")?, number("count")?];
+                let [features, spark] = [number("number")?, number("spark")?];
+                for (at, (entry, page)) in columns::all(&about, segment).enumerate() {
+                    if segment.is_deleted(entry) {
+                        continue;
+                    }
+                    let share = 1.0 / features[at].max(1) as f32;
+                    entries[entry as usize] = (ELSEWHERE, share);
+                    if chunks[at] == 0 {
+                        out.elsewhere += 1.0;
+                        continue;
+                    }
+                    out.all += 1.0;
+                    out.spark += spark[at] as f32;
+                    let position = documents.entry(page).or_insert_with(|| {
+                        let next = subjects.len();
+                        out.documents.push(Document {
+                            page,
+                            subject: *subjects.entry(about_subject[at]).or_insert(next),
+                            is_spark: spark[at] > 0,
+                        });
+                        out.documents.len() as u32 - 1
+                    });
+                    entries[entry as usize].0 = *position;
                 }
             }
-            listed.push(Listed { paths, entries });
+            out.of.push(entries);
         }
-        let documents: Vec<Document> = known.into_values().collect();
-        let of = listed.into_iter().map(|Listed { paths, entries }| {
-            let position = |path: &String| {
-                let found = documents.binary_search_by(|document| document.path.cmp(path));
-                found.map_or(ELSEWHERE, |at| at as u32)
-            };
-            let positions: Vec<u32> = paths.iter().map(position).collect();
-            let position = |path: usize| positions.get(path).copied().unwrap_or(ELSEWHERE);
-            let entries = entries.into_iter();
-            entries
-                .map(|(path, share)| (position(path), share))
-                .collect()
-        });
-        let mut subjects: Vec<&str> = documents.iter().map(|d| subject(&d.path)).collect();
-        subjects.sort_unstable();
-        subjects.dedup();
-        let about = |d: &Document| subjects.partition_point(|other| *other < subject(&d.path));
-        Ok(Entries {
-            of: of.collect(),
-            subject: documents.iter().map(about).collect(),
-            subjects: subjects.len(),
-            pages: documents.iter().map(|d| d.page).collect(),
-            all,
-            spark,
-            elsewhere,
-            documents,
-        })
+        out.subjects = subjects.len();
+        out.pages = documents.into_keys().collect();
+        Ok(out)
     }
 }
 
-/// The questions of a segment.
-#[derive(Default)]
-struct Listed {
-    paths: Vec<String>,
-    /// By entry: the number of its path, and the share of each of its features.
-    entries: Vec<(usize, f32)>,
-}
-
-/// A document with text and questions.
-struct Document {
-    path: String,
-    page: u64,
-    is_spark: bool,
-}
-
 /// How a query and the questions compare.
+#[derive(Default)]
 pub(crate) struct Asked<'a> {
     pub(crate) near: Near<'a>,
     /// How much the use of words speaks for the questions that are answered nowhere, relative to how rare the words are; `None` without such
@@ -329,21 +293,14 @@ pub(crate) struct Near<'a> {
 
 impl<'a> Near<'a> {
     fn new(
-        documents: Vec<(&'a Document, Likeness)>,
+        scores: HashMap<u64, Likeness>,
         pages: &'a HashSet<u64>,
         chunks: &Lexical,
     ) -> tantivy::Result<Near<'a>> {
-        let scores = documents
-            .iter()
-            .map(|(document, score)| (document.page, *score));
-        let mut near = Near::scaled(scores.collect(), pages);
-        let mut best: Vec<(f32, &Document)> = documents
-            .iter()
-            .map(|(document, _)| (near.scores[&document.page].share, *document))
-            .collect();
-        best.sort_by(|(p, a), (q, b)| q.total_cmp(p).then(a.path.cmp(&b.path)));
-        for (_, document) in best.into_iter().take(PROPOSED) {
-            near.proposed.extend(chunks.chunks_of(&document.path)?);
+        let mut near = Near::scaled(scores, pages);
+        let shares = near.scores.iter().map(|(page, score)| (*page, score.share));
+        for (page, _) in lexical::best(shares.collect(), PROPOSED) {
+            near.proposed.extend(chunks.of_page(page)?);
         }
         Ok(near)
     }

@@ -12,8 +12,10 @@ use std::fs::{File, OpenOptions};
 use std::io::{self, Seek, SeekFrom, Write};
 use std::path::Path;
 
+use tantivy::directory::{Directory, MmapDirectory, OwnedBytes};
+
+use super::files::open_regular;
 use super::kernel::{dot_i8, dot_mixed};
-use super::map::Map;
 
 const MAGIC: &[u8; 8] = b"SCAVECT2";
 const HEADER: usize = 64;
@@ -65,7 +67,7 @@ impl Quantized {
 }
 
 pub(crate) struct Vectors {
-    map: Map,
+    map: OwnedBytes,
     rows: usize,
     dimension: usize,
 }
@@ -73,7 +75,7 @@ pub(crate) struct Vectors {
 impl Vectors {
     /// Checks the header.
     pub(crate) fn open(path: &Path) -> Result<Vectors, String> {
-        let map = Map::open(path).map_err(|error| error.to_string())?;
+        let map = mapped(path).map_err(|error| error.to_string())?;
         if map.get(..8) != Some(MAGIC.as_slice()) || map.len() < HEADER {
             return Err("not a file of vectors of this version".to_owned());
         }
@@ -140,6 +142,18 @@ impl Vectors {
         let cells = cells.to_vec();
         Quantized { cells, scale }
     }
+}
+
+/// The bytes of a file as they are now; rows that are appended later need another map.
+fn mapped(path: &Path) -> io::Result<OwnedBytes> {
+    let (_, size) = open_regular(path)?;
+    let (folder, name) = (path.parent(), path.file_name());
+    let (folder, name) = folder.zip(name).ok_or(io::ErrorKind::NotFound)?;
+    let folder = MmapDirectory::open(folder).map_err(io::Error::other)?;
+    let file = folder
+        .get_file_handle(Path::new(name))
+        .map_err(io::Error::other)?;
+    file.read_bytes(0..(size as usize).min(file.len()))
 }
 
 /// Appends rows to a file of vectors.

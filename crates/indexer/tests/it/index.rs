@@ -4,10 +4,10 @@ use std::fs;
 use std::path::Path;
 use std::time::{Duration, SystemTime};
 
-use indexer::build::{update, update_from};
+use indexer::build::{update, update_chunks, update_from};
 use indexer::{
-    BuildError, Engine, Filter, Fusion, Hit, Index, Kind, Language, Match, OnnxModel, OpenError,
-    Query, Rebuild, Reranker, Section, Settings,
+    BuildError, Chunk, Engine, Filter, Fusion, Hit, Index, Kind, Language, Match, OnnxModel,
+    OpenError, Query, Rebuild, Reranker, Section, Settings,
 };
 use tempfile::TempDir;
 
@@ -482,4 +482,25 @@ fn a_question_about_something_else_fits_nothing() {
     let hits = world.open().search(&query).expect("searched");
     let named = hits.iter().all(|hit| hit.fit == Match::Strong);
     assert!(named, "its author says that the document covers the cause");
+}
+
+#[test]
+fn documents_of_one_chunk_each_are_indexed() {
+    let world = World::new();
+    let chunk = |id: &str, text: &str| Chunk::whole(id.to_owned(), Kind::Document, text.to_owned());
+    let build = |chunks: &[Chunk]| {
+        let updated = update_chunks(
+            chunks.to_vec(),
+            &world.index(),
+            &world.settings,
+            &mut |_| {},
+        );
+        updated.expect("updated")
+    };
+    let mut chunks = [chunk("d1", "a hot key"), chunk("d2", "垃圾回收的压力")];
+    assert_eq!(build(&chunks).chunks, 2);
+    assert_eq!(world.search("垃圾回收")[0], "d2");
+    chunks[0].title = "Salting".to_owned();
+    assert_eq!(build(&chunks).changed, ["d1"]);
+    assert_eq!(world.search("salting")[0], "d1");
 }

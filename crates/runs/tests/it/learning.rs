@@ -173,7 +173,7 @@ fn helpful_chunks_rise_on_held_out_queries_and_others_keep_their_place() {
         }
         for language in [Language::Zh, Language::En] {
             let subject = (cause.clone(), language);
-            let spoken = |q: &&Judged| q.language == language;
+            let spoken = |q: &&Judged| q.language() == language;
             let training: Vec<&Judged> = of_split(queries, "tune")
                 .into_iter()
                 .filter(spoken)

@@ -44,17 +44,13 @@ pub(super) fn words(text: &str, mut each: impl FnMut(Word<'_>)) {
         if is_removed(c) {
             continue;
         }
-        let is_alone = is_chinese(c);
-        if is_alone {
-            flush(&mut normal, start, at);
-        }
         decompose_canonical(c, |part| {
             if !part.is_ascii() && get_general_category(part) == Category::NonspacingMark {
                 return;
             }
             for lower in part.to_lowercase() {
-                let is_mark = is_punctuation(lower);
-                if is_mark || lower.is_whitespace() {
+                let is_alone = is_punctuation(lower) || is_chinese(lower);
+                if is_alone || lower.is_whitespace() {
                     flush(&mut normal, start, at);
                 }
                 if lower.is_whitespace() {
@@ -64,14 +60,11 @@ pub(super) fn words(text: &str, mut each: impl FnMut(Word<'_>)) {
                     start = at;
                 }
                 normal.push(lower);
-                if is_mark {
+                if is_alone {
                     flush(&mut normal, start, next);
                 }
             }
         });
-        if is_alone {
-            flush(&mut normal, start, next);
-        }
     }
     flush(&mut normal, start, text.len());
 }

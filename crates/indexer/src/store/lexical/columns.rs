@@ -12,8 +12,6 @@ pub(super) struct Columns {
     pub(super) facets: Option<StrColumn>,
     /// By their number in the column of facets.
     pub(super) names: Vec<String>,
-    /// Entries that are lists and no chunks.
-    pub(super) lists: Vec<DocId>,
 }
 
 impl Columns {
@@ -21,14 +19,7 @@ impl Columns {
         let columns = segment.fast_fields();
         let facets = columns.str("facet")?;
         let names = facets.as_ref().map(names).transpose()?;
-        let lists = columns.str("list")?;
-        let lists = lists.map(|lists| numbers(lists.ords(), segment));
         Ok(Columns {
-            lists: lists
-                .into_iter()
-                .flatten()
-                .map(|(entry, _)| entry)
-                .collect(),
             rows: columns.column_opt("row")?,
             pages: columns.column_opt("page")?,
             ids: columns.str("id")?,
@@ -50,21 +41,25 @@ pub(crate) fn names(column: &StrColumn) -> tantivy::Result<Vec<String>> {
 
 /// The live entries of a segment with a number in this column, which has at most one per entry. Faster than asking for each entry.
 pub(crate) fn numbers(column: &Column<u64>, segment: &SegmentReader) -> Vec<(DocId, u64)> {
-    let all = entries(column, segment).into_iter().zip(values(column));
+    let all = all(column, segment);
     all.filter(|(entry, _)| !segment.is_deleted(*entry))
         .collect()
 }
 
 /// The entries with a number, dead ones included.
-pub(crate) fn entries(column: &Column<u64>, segment: &SegmentReader) -> Vec<DocId> {
-    match &column.index {
+pub(crate) fn all(
+    column: &Column<u64>,
+    segment: &SegmentReader,
+) -> impl Iterator<Item = (DocId, u64)> {
+    let entries: Vec<DocId> = match &column.index {
         ColumnIndex::Optional(index) => index.iter_non_null_docs().collect(),
         ColumnIndex::Full => (0..segment.max_doc()).collect(),
         ColumnIndex::Empty { .. } | ColumnIndex::Multivalued(_) => Vec::new(),
-    }
+    };
+    entries.into_iter().zip(values(column))
 }
 
-/// The numbers of these entries.
+/// The numbers of the entries that have one.
 pub(crate) fn values(column: &Column<u64>) -> Vec<u64> {
     let mut values = vec![0; column.values.num_vals() as usize];
     column.values.get_range(0, &mut values);
