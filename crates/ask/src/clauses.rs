@@ -7,7 +7,7 @@ use crate::subject::Subject;
 use crate::vocabulary::Phrases;
 use crate::wanted::Wanted;
 use crate::word::{Cue, Quantity, Thing, Word};
-use crate::{Asked, premise};
+use crate::{Asked, premise, terms};
 
 /// Words that begin an English question, also after a conjunction or a preposition.
 const ASKING: &str = "how|what|what's|which|why|when|where|who|whose|is|are|was|were|do|does|did|can|could|would|should|will|has|have|tell|show|give|list|explain";
@@ -20,7 +20,7 @@ pub(crate) const ASKING_ZH: &str = "多少|几|什么|哪|为何|为啥|怎么|�
 const CONJUNCTIONS: &str = " and | but |以及|并且|而且|同时";
 
 /// The clauses of a text that each ask something; statements and conditions belong to the next clause, or to the last one.
-pub(crate) fn of(text: &str) -> Vec<String> {
+fn of(text: &str) -> Vec<String> {
     let mut clauses: Vec<String> = Vec::new();
     let mut begun = String::new();
     for piece in pieces(text) {
@@ -32,6 +32,21 @@ pub(crate) fn of(text: &str) -> Vec<String> {
     }
     if clauses.is_empty() {
         clauses.push(begun);
+    }
+    clauses
+}
+
+/// The clauses of a question that each have a meaning of their own.
+pub(crate) fn split(question: &str, run: &Asked<'_>) -> Vec<String> {
+    let mut clauses: Vec<String> = Vec::new();
+    for clause in of(question) {
+        match clauses.last_mut() {
+            // a definition is answered on its own
+            Some(last) if terms::named(last).is_none() && depends(&clause, last, run) => {
+                last.push_str(&clause);
+            }
+            _ => clauses.push(clause),
+        }
     }
     clauses
 }
@@ -81,7 +96,7 @@ fn pieces(text: &str) -> Vec<&str> {
 }
 
 /// Whether a clause of a question has no meaning without the clause before it: "and how much", "which stage runs it".
-pub(crate) fn depends(clause: &str, last: &str, run: &Asked<'_>) -> bool {
+fn depends(clause: &str, last: &str, run: &Asked<'_>) -> bool {
     let named = Named::of(clause, &Known::of(run));
     let reading = Reading::of(&named.rest);
     let (asked, measures) = asked_and_measures(&reading);
@@ -147,7 +162,26 @@ pub(crate) fn with_names(clause: &str, last: Option<&String>, run: &Asked<'_>) -
     let is_own = !named.subjects.is_empty() || !named.unknown.is_empty();
     let is_flow = reading.has(Word::Asks(Quantity::Flow));
     let is_own = is_own || reading.shows(Cue::Job) || reading.names_another() && !is_flow;
+    // "20 and 15 vertices, and why do they differ?"
+    let differs = reading.shows(Cue::Differs) && !reading.has_thing();
+    let counted =
+        |words: &[Word]| matches!(words, [Word::Noun(Thing::Vertex | Thing::Partition), ..]);
+    let of_last = last.filter(|_| differs).map(|last| Reading::of(last));
+    let counted = of_last.and_then(|last| {
+        let mut phrases = last.phrases.into_iter();
+        phrases
+            .find(|(words, _)| counted(words))
+            .map(|(_, text)| text)
+    });
+    let clause = &match counted {
+        Some(counted) => format!("{clause} ({counted})"),
+        None => clause.to_owned(),
+    };
     match last.filter(|_| !is_own) {
+        Some(last) if terms::named(last).is_some() => {
+            let term = terms::named(last).unwrap_or_default();
+            format!("{term} {clause}")
+        }
         Some(last) => {
             let last = Named::of(last, &known);
             if !reading.has_thing() && Reading::of(&last.rest).has(Word::Noun(Thing::Executor)) {

@@ -61,18 +61,9 @@ const DRIVER_MEMORY: &str = "spark.driver.memory";
 /// Answers a question; `before` are the questions of the conversation so far.
 pub fn answer(question: &str, before: &[String], run: &Asked<'_>) -> MeasuredAnswer {
     let mut said = Said::new(run);
-    let mut clauses: Vec<String> = Vec::new();
-    for clause in clauses::of(question) {
-        match clauses.last_mut() {
-            Some(last) if clauses::depends(&clause, last, run) => last.push_str(&clause),
-            _ => clauses.push(clause),
-        }
-    }
+    let clauses = clauses::split(question, run);
     let is_answered = clauses.len() > 1
-        && (terms::define(&mut said, run, question)
-            || !has_own_kinds(run, &clauses, before)
-                && numbers(&mut said, run, &Intent::of(question, before, run))
-            || each(&mut said, run, &clauses, before));
+        && (terms::define(&mut said, run, question) || each(&mut said, run, &clauses, before));
     if !is_answered && !one(&mut said, run, question, before) {
         let intent = Intent::of(question, before, run);
         if said.is_silent() && !of_whole_run(&mut said, run, &intent) {
@@ -81,18 +72,6 @@ pub fn answer(question: &str, before: &[String], run: &Asked<'_>) -> MeasuredAns
         polar::lead(&mut said, run, &intent);
     }
     said.finish()
-}
-
-/// Whether a clause of a question is of a known kind, or asks for yes or no after another one.
-fn has_own_kinds(run: &Asked<'_>, clauses: &[String], before: &[String]) -> bool {
-    let mut clauses = clauses.iter().enumerate();
-    clauses.any(|(at, clause)| {
-        let intent = Intent::of(clause, before, run);
-        let names_key = intent.reading.has(Word::Key) && intent.reading.has(Word::Spread);
-        at > 0 && intent.reading.asks_yes_no()
-            || names_key && !intent.causes.is_empty()
-            || kinds::answer(&mut Said::numbered(run, None), run, &intent)
-    })
 }
 
 /// Answers one question: by its parse, else by the nearest records. Returns false if it is not understood.
@@ -157,7 +136,7 @@ fn parsed(said: &mut Said<'_>, run: &Asked<'_>, question: &str, intent: &Intent)
     if premise::check(said, run, intent) {
         return true;
     }
-    if time::longer(said, run, intent) || numbers(said, run, intent) {
+    if numbers(said, run, intent) {
         return true;
     }
     // a question about an unknown name gets no conclusions about the job

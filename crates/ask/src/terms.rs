@@ -226,6 +226,23 @@ fn place_of(text: &str, name: &str) -> Option<Range<usize>> {
     places.next()
 }
 
+/// The name of the one term whose definition a question asks for.
+pub(crate) fn named(question: &str) -> Option<&'static str> {
+    let one = asked(question);
+    let [own] = one[..] else { return None };
+    let text = plain(question);
+    let of_own = NAMES
+        .iter()
+        .filter(|(_, definition)| match (definition, own) {
+            (Definition::Term(a), Definition::Term(b)) => std::ptr::eq(*a, b),
+            (Definition::Measure(a), Definition::Measure(b)) => *a == b,
+            (Definition::Cause(a), Definition::Cause(b)) => *a == b,
+            _ => false,
+        });
+    let mut there = of_own.filter(|(name, _)| place_of(&text, name).is_some());
+    there.next().map(|(name, _)| name.as_str())
+}
+
 /// The definitions that a question asks for: it has their names and no other content.
 fn asked(question: &str) -> Vec<Definition> {
     let mut rest = plain(question);

@@ -235,20 +235,47 @@ pub(crate) fn evidence(said: &mut Said<'_>, run: &Asked<'_>, id: &str) {
     );
 }
 
-/// The lines of the script that a diff removes or replaces.
-fn changed(diff: &str) -> impl Iterator<Item = u32> {
-    let mut line = 0;
-    diff.lines().filter_map(move |text| {
+/// Lines of a script that a diff replaces, from a line on; only new ones if it removes none.
+#[derive(Debug, Default)]
+pub(crate) struct Edit<'d> {
+    pub(crate) line: u32,
+    pub(crate) removed: Vec<&'d str>,
+    pub(crate) added: Vec<&'d str>,
+}
+
+/// The changes of a diff.
+pub(crate) fn edits(diff: &str) -> Vec<Edit<'_>> {
+    let mut edits: Vec<Edit<'_>> = Vec::new();
+    let (mut line, mut is_open) = (0, false);
+    for text in diff.lines() {
         if let Some(hunk) = text.strip_prefix("@@ -") {
             let start = hunk.split([',', ' ']).next();
             line = start.and_then(|n| n.parse().ok()).unwrap_or(0);
-            return None;
+            is_open = false;
+            continue;
         }
-        let is_old = line > 0 && !text.starts_with('+');
-        let at = line;
-        line += u32::from(is_old);
-        text.starts_with('-').then_some(at).filter(|at| *at > 0)
-    })
+        let (removed, added) = (text.strip_prefix('-'), text.strip_prefix('+'));
+        let is_change = line > 0 && (removed.is_some() || added.is_some());
+        if is_change && !is_open {
+            edits.push(Edit {
+                line,
+                ..Edit::default()
+            });
+        }
+        is_open = is_change;
+        if let Some(edit) = edits.last_mut().filter(|_| is_change) {
+            edit.removed.extend(removed);
+            edit.added.extend(added);
+        }
+        line += u32::from(line > 0 && added.is_none());
+    }
+    edits
+}
+
+/// The lines of the script that a diff removes or replaces.
+fn changed(diff: &str) -> impl Iterator<Item = u32> {
+    let edits = edits(diff).into_iter();
+    edits.flat_map(|edit| edit.line..edit.line + edit.removed.len() as u32)
 }
 
 /// Bytes of a statement that are quoted.
@@ -258,7 +285,7 @@ const QUOTED: usize = 240;
 const STATEMENTS: usize = 4;
 
 /// Script lines on one line, without their indents.
-fn quoted(text: &str) -> String {
+pub(crate) fn quoted(text: &str) -> String {
     let words: Vec<&str> = text.split_whitespace().collect();
     let all = words.join(" ");
     match report::format::cut(&all, QUOTED) {
@@ -268,7 +295,7 @@ fn quoted(text: &str) -> String {
 }
 
 /// `12` or `12–15`.
-fn range(from: u32, to: u32) -> String {
+pub(crate) fn range(from: u32, to: u32) -> String {
     match from == to {
         true => from.to_string(),
         false => format!("{from}–{to}"),

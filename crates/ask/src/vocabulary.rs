@@ -82,7 +82,7 @@ pub(crate) const WORDS: &[Entry] = &[
     (&[Median], "中位数|中位", "median|medians|p50"),
     (&[Each], "每个|每一个|各个|各自|分别|单个|每|各", "each|per|every|individual|respectively|by"),
     (&[Spread], "倾斜程度|倾斜度|倾斜|均匀|不均|最大与平均|最大/平均", "skew|skewed|skewness|uneven|evenly|even|spread|balanced|imbalance*|max over mean|max/mean|max to mean"),
-    (&[Share], "百分之几|百分之多少|百分比|占比|比例|份额|占", "share|percent|percentage|fraction|proportion|what part"),
+    (&[Share], "百分之几|百分之多少|百分比|占比|比例|份额|占", "share|percent|percentage|fraction|proportion|what part|how much of"),
     (&[Times], "几倍|多少倍|之比|比值|比率|倍数|倍", "factor|ratio|how many times|by how much"),
     (&[Apart], "还有多远|差多远|多远|少多少|多多少|少了|多了|差多少|相差|差距|差异|差别|偏差|相比|对比|差|比", "how far off|how far|how wrong|difference|differ|differs|versus|vs|compared|compare|than|off|deviation|gap"),
     (&[Rate], "每秒|吞吐量|吞吐率|吞吐", "per second|throughput|a second|rows/s|per sec"),
@@ -143,10 +143,10 @@ pub(crate) const WORDS: &[Entry] = &[
         "why|why's|root cause*|what killed|what failed|what's up|what is up|stack trace|traceback|timeout|timed out|time-out|reason*|cause*|what happened|what is wrong|blew up|blow* up|broke|breaks|what's wrong|what went wrong|how come|explain|\
         hold* up|slow|too long|so long|fail*|crash*|died|killed|exception*|error|errors|error message|exit code|threw|ended|bottleneck*|misses its sla|due to|\
         responsible"),
-    (&[Asks(Quantity::Remedy)], "再快|先动|先调|该动|动哪|改啥|咋改|怎么跑通|怎么弄|如何解决|怎么解决|怎么优化|怎么提速|下手|怎么整|怎么处理|让它快|想快|快一点|快点|怎么搞|如何改|咋办|咋整|该怎么做|跑成功|跑通|成功|怎样让|怎么让|如何让|怎么改|能改|可改|以改|要改|改的|改法|怎么办|建议|优化|解决|修改|改进|改善|提速|加快|加速|缩短|压到|降到|更快|调优|怎么调|先做什么|先改|改哪|改什么|值得改|能直接用|该改|先优化|从哪里入手|从哪入手|从哪开始|从哪里开始|从何入手|第一件事|首要|最先|最值得|最划算|见效最快|先解决|先处理|先看|怎么修|该修|修哪|修什么|先修|修复|第一步|避免",
+    (&[Asks(Quantity::Remedy)], "再快|先动|先调|该动|动哪|改啥|咋改|怎么跑通|怎么弄|如何解决|怎么解决|怎么优化|怎么提速|下手|怎么整|怎么处理|让它快|想快|快一点|快点|怎么搞|如何改|咋办|咋整|该怎么做|跑成功|才能成功|怎么成功|如何成功|跑通|怎样让|怎么让|如何让|怎么改|能改|可改|以改|要改|改的|改法|怎么办|建议|优化|解决|修改|改进|改善|提速|加快|加速|缩短|压到|降到|更快|调优|怎么调|先做什么|先改|改哪|改什么|值得改|能直接用|该改|先优化|从哪里入手|从哪入手|从哪开始|从哪里开始|从何入手|第一件事|首要|最先|最值得|最划算|见效最快|先解决|先处理|先看|怎么修|该修|修哪|修什么|先修|修复|第一步|避免",
         "do i change|do we change|get it thru|get it through|get it to pass|make it pass|make it work|make it faster|make it quicker|make this faster|what now|what to do|should i do|should we do|do i need to change|go faster|what would help|tweak*|\
         get it working|do i fix|do first|first thing|first step|worth fixing|worth changing|leave it alone|next step*|one change|one thing|single change|which change|best change|most effective|payoff|pays off|bang for the buck|sooner|quickest fix|\
-        where would you start|where do we start|where should i start|where should we start|start with|begin with|prioritize|prioritise|succeed*|what would you do|would you change|what should|what can|what could|should i change|should we change|to change|can we do|can i do|do about|fix*|optimi*|improv*|\
+        where would you start|where do we start|where should i start|where should we start|start with|begin with|prioritize|prioritise|to succeed|make it succeed|what would you do|would you change|what should|what can|what could|should i change|should we change|to change|can we do|can i do|do about|fix*|optimi*|improv*|\
         speed*|faster|suggest*|recommend*|advise|advice|tune|tuning|reduce|shorten|cut|solve|avoid|remedy|run faster|quick win*|quickest win*|biggest win*|easiest win*|\
         low-hanging|do first|change first|fix first|where do i start|where to start"),
     (&[Asks(Quantity::Gain)], "能省|节省|省多少|省下|收益|能快多少|快多少|提升多少|减少多少|多大影响|影响多大",
@@ -187,7 +187,7 @@ pub(crate) const WORDS: &[Entry] = &[
     (&[Takes(SegmentKind::CapacityWait)], "等待资源|等资源|等待令牌|等机器|等了|等那么|等这么|等多久|等待|才开始", "wait*|capacity"),
     (&[Takes(SegmentKind::Startup)], "启动时间|启动开销|启动", "start-up|startup|starting"),
     (&[Takes(SegmentKind::Gc)], "垃圾回收|gc", "gc|garbage"),
-    (&[Takes(SegmentKind::Spill)], "落盘|溢出|溢写", "spill*"),
+    (&[Takes(SegmentKind::Spill)], "落盘|溢出|溢写", "spill*|spilt"),
     (&[Takes(SegmentKind::Sort)], "排序", "sort|sorts|sorting"),
     (&[Takes(SegmentKind::Exchange)], "洗牌|shuffle|数据交换", "shuffl*|exchange*|network"),
     (&[Takes(SegmentKind::Retry)], "重试|失败的顶点|重跑", "retr*|failed attempts|failed vert*|failed tasks"),
@@ -201,8 +201,8 @@ pub(crate) const WORDS: &[Entry] = &[
     (&[Caused(Cause::FetchWait)], "fetch|等待 shuffle|拉取", "fetch*"),
     (&[OfType(ProblemType::ExcessiveShuffle)], "洗牌|shuffle|重新分区|数据交换", "shuffl*|repartition*"),
     (&[Caused(Cause::HeapPressure)], "垃圾回收|gc", "gc|garbage"),
-    (&[Caused(Cause::Spill)], "落盘|溢出|溢写|spill", "spill*"),
-    (&[Caused(Cause::MemoryEstimateTooLow), Caused(Cause::Spill), Caused(Cause::HeapPressure)], "内存", "memory|oom|out of memory"),
+    (&[Caused(Cause::Spill)], "落盘|溢出|溢写|spill", "spill*|spilt"),
+    (&[Caused(Cause::MemoryEstimateTooLow), Caused(Cause::Spill), Caused(Cause::HeapPressure), Caused(Cause::LimitFailure)], "内存", "memory|oom|out of memory"),
     (&[Caused(Cause::Misestimate), Caused(Cause::MemoryEstimateTooLow)], "估计|基数|预估", "estimat*|cardinality|misestimat*"),
     (&[Caused(Cause::JoinExplosion)], "膨胀|笛卡尔", "explo*|cartesian|cross join|fan-out"),
     (&[Caused(Cause::CpuBoundUdo)], "用户代码|udo|udf|自定义函数", "user code|udo*|udf*|cpu"),
@@ -214,7 +214,7 @@ pub(crate) const WORDS: &[Entry] = &[
     (&[Caused(Cause::SlowMachine)], "慢机器|机器慢|坏机器|节点慢|机器有问题|机器问题", "slow machine*|bad machine*|slow node*|bad node*|machine*|hardware"),
     (&[Caused(Cause::QueueWait)], "排队|等待资源", "queue*|queuing|capacity"),
     (&[Caused(Cause::MissedBroadcast), Caused(Cause::BroadcastTooLarge)], "广播", "broadcast*"),
-    (&[Caused(Cause::LateFilter)], "过滤|where 提前|where 条件|把 where|先 where|谓词|下推", "filter*|predicate*|pushdown|push down|pushed down"),
+    (&[Caused(Cause::LateFilter)], "过滤|where 提前|where 条件|把 where|先 where|where 写|where 放|where 在|谓词|下推", "where clause|filter*|predicate*|pushdown|push down|pushed down"),
     (&[Caused(Cause::UnusedColumns)], "没用到|没有用到|没被使用|未使用|用不到|无用的列|多余的列|没用的列", "unused column*|too many columns|never used|not used|aren't used|unused"),
     (&[Caused(Cause::IneffectiveCache)], "缓存|重复|几遍|多少遍|读了几次|读了多少次|算了几次",
         "cach*|computed again|recomput*|recalculat*|over and over|repeat*|more than once|same thing|same data|same computation|read again|how many times|again and again"),
@@ -256,7 +256,7 @@ pub(crate) const WORDS: &[Entry] = &[
     (&[Cue(Cue::ThisStage)], "这个阶段|该阶段|这个 stage|该 stage|那个阶段|那个 stage|这一步|这步|那一步", "this stage|that stage|the stage|this step|that step"),
     (&[Cue(Cue::Compares)], "比|对比|相比|差别|区别|哪个更|谁更|哪个慢|哪个快|哪个大|哪个多", "than|compar*|versus|vs|difference|differ|which one|which is|slower|faster|longer"),
     (&[Cue(Cue::Or)], "还是|或|和|与|比", "or|than|and|versus|vs"),
-    (&[Cue(Cue::Differs)], "不同", "difference|differ|differs"),
+    (&[Cue(Cue::Differs)], "不同|不一样|不相等|不等|差别|差这么", "difference|differ|differs|different|not the same|not equal|unequal"),
     (&[Cue(Cue::Goal)], "以内|之内|压到|降到|控制在|缩短到|减到|更快|快于|一半以内|钟内|秒内|小时内|能不能|能在|可以在", "within|under|less than|faster than|below|down to|half the time|in half|at most|finish in|complete in|would it|will it|can it|could it|run in|done in"),
     (&[Cue(Cue::DataRow)], "哪一行数据|哪行数据|哪条数据|哪条记录", "which row|which record|what row"),
     (&[Cue(Cue::Healthy)], "正常|健康|没问题", "healthy|normal|ok|okay|fine"),
@@ -297,7 +297,7 @@ pub(crate) const WORDS: &[Entry] = &[
     (&[Cue(Cue::Values)], "列|字段|值", "column*|field*|value*|key|keys"),
     (&[Cue(Cue::Runs)], "运行|跑", "run|runs|running|execution|work"),
     (&[Cue(Cue::Strategy)], "连接方式|连接类型|连接算法|哪种连接|什么连接|join 方式|join 类型|join 算法|哪种 join|什么 join", "join type|type of join|kind of join|join strategy|join algorithm|sort of join"),
-    (&[Cue(Cue::Outsider)], "谁写入|谁写的|谁把|是谁写|谁读取|谁读了|谁在用|谁会用|谁用了|谁生成|谁产生|谁导入|谁维护|谁负责", "who read|who reads|who wrote|who writes|who produced|who produces|who uses|who used|who consumes|who generated|who loads|who loaded|who maintains|who created|who changed|who is reading|who else"),
+    (&[Cue(Cue::Outsider)], "谁写入|谁写的|谁把|是谁写|谁读取|谁读了|谁在用|谁会用|谁用了|谁生成|谁产生|谁导入|谁维护|谁负责", "who read|who reads|who wrote|who writes|who produced|who produces|who uses|who used|who consumes|who generated|who loads|who loaded|who maintains|who created|who is reading|who else"),
     (&[Cue(Cue::Finished)], "跑完了吗|跑完没|跑完了没|跑完了么|结束了吗|结束了没|完成了吗|成功了吗|跑通了吗|还在跑吗|还在运行吗|有没有跑完|是否跑完|是否完成|有没有成功|是否成功|有没有结束",
         "did it finish|did the job finish|did the run finish|did this finish|did this job finish|has it finished|is it finished|did it complete|did the job complete|is it done|has it ended|is it still running|did it succeed|did the job succeed|\
         did this run succeed|did it end|run to the end|did the app finish|did the application finish|did this app*|complete successfully|finish successfully|was it successful|is the job finished|is the application finished|did it get through"),
@@ -307,7 +307,7 @@ pub(crate) const WORDS: &[Entry] = &[
         "anything written|write anything|wrote anything|written anything|any output*|any result*|produce anything|output at all|write any*|produce any*|get written|was anything|anything get"),
     (&[Cue(Cue::Uses)], "用到|用了|使用|用过|读过|读了|引用|被用|用上|在用", "use|uses|used|using|read|reads|reference*|refer*|touch*|need|needs|needed"),
     (&[Cue(Cue::Others)], "除了|以外|之外|别的|其他|其它|另外", "besides|other|others|other than|apart from|another|except|else"),
-    (&[Cue(Cue::Wasted)], "浪费|白跑|白费|损失|白做", "wast*|burn*|burnt|in vain|for nothing|thrown away"),
+    (&[Cue(Cue::Wasted)], "浪费|白跑|白费|损失|白做|白白|扔掉", "wast*|burn*|burnt|in vain|for nothing|thrown away|threw away|throw away|lost to"),
     (&[Cue(Cue::Kinds)], "哪些错|哪种错|哪几种|什么类型|哪些类型|几种错|错误类型|哪类", "kinds of|kind of error*|what errors|which errors|types of error*|error types|what kinds|what kind|sort of error*"),
     (&[Cue(Cue::ExitCode)], "退出码|退出代码|返回码", "exit code*|exit status|exitcode|exit with|exited with"),
     (&[Cue(Cue::Slower)], "哪个慢|谁慢|更慢|哪台慢|最慢|哪个比较慢", "slower|slowest|the slow one|which one is slow|is slow"),
@@ -315,6 +315,11 @@ pub(crate) const WORDS: &[Entry] = &[
     (&[Cue(Cue::Origin)], "谁设|谁定|哪来的|哪里来的|哪儿来的|从哪来|怎么来的|怎么定的|哪里设|哪儿设|由什么决定|什么决定|谁把|谁指定|在哪设|哪里定", "who set|where does|come from|comes from|came from|who decided|what sets|what set|what determines|determined by|set by|what decides|decided by|controls"),
     (&[Cue(Cue::Effect)], "影响|作用|干什么|干嘛|做什么|有什么用|什么用|意思|后果|会怎么样|是什么", "effect*|affect*|impact*|mean|means|do|does|consequence*|control*|implication*|good for"),
     (&[Cue(Cue::Fits)], "放得下|装得下|小于|低于|够小|超过|小于等于|大于", "fit|fits|fitted|under|below|exceed*|small enough|within|larger than|too big|too large|over"),
+    (&[Cue(Cue::Target)], "移到哪|挪到哪|放到哪|该放哪|放在哪|挪去哪|移去哪|提到哪|提前到哪|该写在哪|应该写在哪|该加在哪|加在哪", "should it go|should that go|should the filter go|should it be|where should i move|where do i move|where to move|where to put|where should i put|where do i put|where does it belong|move it to|should i add it|where would it go"),
+    (&[Cue(Cue::Harm)], "要紧|担心|影响|耽误|拖慢|代价|严重|有关系|碍事|亏|问题", "worry|worried|worrying|concern*|matter|matters|cost us|cost me|cost much|cost a lot|cost anything|hurt*|harm*|serious|a problem|big deal|slow* us|slow* it|slow* the|delay*|bad"),
+    (&[Cue(Cue::Attempted)], "几次|多少次|几遍|尝试", "how many times|how often|attempted|attempts"),
+    (&[Cue(Cue::Late)], "之后|太晚|太迟|后面|白白|提前|放在 join 后|join 后", "late|later|after|before|in vain|for nothing|earlier|too late|needlessly|unnecessar*"),
+    (&[Cue(Cue::Hint)], "提示|hint", "hint|hints"),
     (&[Resource(Resource::Tokens)], "令牌|token|au ", "token*|au|aus"),
     (&[Resource(Resource::Executors)], "加机器|加几台机器|多几台机器|更多机器|扩容|executor|执行器|节点", "executor*|worker*|node*|more machines|add machines|additional machines"),
     (&[Resource(Resource::Cores)], "核", "core*|cpu*|slot*"),
@@ -355,10 +360,52 @@ pub(crate) const WORDS: &[Entry] = &[
     (&[Unrecorded(StaticText { zh: "磁盘和网络的速度", en: "the speed of disks and the network" })], "iops|磁盘吞吐|磁盘速度|网络带宽|带宽是|带宽有", "iops|disk throughput|disk speed|bandwidth|network speed|latency"),
     (&[Unrecorded(StaticText { zh: "机器的空闲内存和磁盘空间", en: "the free memory and disk space of the machines" })],
         "剩多少内存|剩余内存|空闲内存|可用内存|内存还剩|机器的内存|剩多少空间|磁盘空间|剩余空间|剩多少磁盘|磁盘还剩|机器内存", "free memory|memory left|memory was left|memory was free|free ram|ram left|free disk|disk space|available memory|space left|memory available|memory did the machine|memory did the host"),
-    (&[Unrecorded(StaticText { zh: "集群上的其他作业", en: "other jobs of the cluster" })], "其他作业|别的作业|谁的作业|别人的作业|集群负载|邻居", "other jobs|another job|whose job*|cluster load|load of the cluster|neighbor*|neighbour*"),
+    (&[Unrecorded(StaticText { zh: "集群上的其他作业：日志只有这一个作业自己的事件", en: "other jobs of the cluster, only this one's own events" })],
+        "其他作业|别的作业|谁的作业|别人的作业|其他用户|别的用户|集群负载|邻居|谁占|谁在占|被谁占|谁抢|集群忙|集群满|集群为什么|集群当时", "other jobs|another job|whose job*|other users|other applications|cluster load|load of the cluster|cluster busy|cluster so busy|cluster full|\
+        who took|who held|who was using the|who is using the|who occupied|who occupies|who was hogging|neighbor*|neighbour*"),
+    (&[Unrecorded(StaticText { zh: "脚本的修改历史", en: "the history of changes to the script" })], "谁改了|谁改的|谁修改|谁动了|谁改过|修改记录|修改历史|改动记录", "who changed|who edited|who modified|who touched|who broke|commit history|change history|last edited"),
     (&[Unrecorded(StaticText { zh: "机器的型号", en: "the models of the machines" })], "机型|cpu 型号|什么型号|几代 cpu", "cpu model|machine type|instance type|vm size|hardware model"),
     (&[Unrecorded(StaticText { zh: "以后的运行和很久以前的运行", en: "later runs or runs long before" })], "下次|下一次|明天|下周|下个月|以后会|将来|上个月|上月|去年|历史上|往年|每天都|经常", "tomorrow|next run|next time|next week|next month|future|last month|last year|last quarter|every day|how often does this job"),
 ];
+
+/// Letters of a word that may be misspelled, and of the word that is meant.
+const MISSPELLED: usize = 4;
+const MEANT: usize = 5;
+
+/// Words of content that a misspelled word may stand for.
+static SPELLINGS: LazyLock<Vec<&'static str>> = LazyLock::new(|| {
+    let content = WORDS.iter().filter(|(words, ..)| {
+        let is_plain = |word: &Word| matches!(word, Filler | Other | Not);
+        !words.iter().all(is_plain)
+    });
+    let words = content.flat_map(|(_, _, en)| en.split('|'));
+    let words = words.map(|word| word.trim_end_matches('*'));
+    words
+        .filter(|word| word.len() >= MEANT && word.bytes().all(|b| b.is_ascii_lowercase()))
+        .collect()
+});
+
+/// A text in small letters, with the words of the vocabulary in place of misspelled ones: "spil", "whcih".
+pub(crate) fn corrected(text: &str) -> String {
+    let is_part = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '.' | '\'' | '/');
+    let mut corrected = String::new();
+    for piece in text.split_inclusive(|c| !is_part(c)) {
+        let word = piece.trim_end_matches(|c| !is_part(c));
+        let lower = piece.to_lowercase();
+        let is_word = word.len() >= MISSPELLED
+            && word[1..].bytes().all(|b| b.is_ascii_lowercase())
+            && word.as_bytes()[0].is_ascii_alphabetic()
+            && phrases_at(&lower, 0).next().is_none();
+        let meant = SPELLINGS.iter().filter(|_| is_word).find(|meant| {
+            lower.starts_with(&meant[..1]) && strsim::osa_distance(&lower[..word.len()], meant) == 1
+        });
+        match meant {
+            Some(meant) => corrected.push_str(&lower.replacen(&lower[..word.len()], meant, 1)),
+            None => corrected.push_str(&lower),
+        }
+    }
+    corrected
+}
 
 /// One phrase with the words that it stands for.
 #[derive(Clone, Copy)]

@@ -1,12 +1,15 @@
 //! Sentences about two values: estimates and actual rows, amounts per second or per file, differences.
 
-use report::format::Ratio;
+use report::format::{Change, Ratio};
 use report::measure::{Entity, Measure, Unit, book};
 use report::{Text, text};
 
 use super::Query;
 use super::rows::Row;
 use crate::said::Said;
+
+/// A ratio of two values below which their difference is a percentage.
+const ALIKE: f64 = 1.1;
 
 /// Things that a ranking names.
 pub(super) const RANKED: usize = 3;
@@ -111,7 +114,7 @@ impl Query<'_> {
     }
 }
 
-/// Says the ratio and the difference of two values.
+/// Says the difference of two values; of different things, which one has more.
 pub(super) fn apart(
     said: &mut Said<'_>,
     [one, other]: [Text; 2],
@@ -124,16 +127,17 @@ pub(super) fn apart(
         false => ([one, other], [x, y]),
     };
     let ratio = match (x > 0.0, y > 0.0) {
+        (true, true) if x / y < ALIKE => text!("（{by}）", " ({by})", by = Change::between(y, x)),
         (true, true) => text!("，为 {ratio}", ", {ratio}", ratio = Ratio(x / y)),
         _ => Text::default(),
     };
-    let sentence = text!(
-        "{one} 与 {other} 相差 {n}{ratio}",
-        "{one} against {other}: a difference of {n}{ratio}",
+    let n = measure.shown((x - y).abs(), vertex);
+    said.say(text!(
+        "{one} 比 {other} 多，相差 {n}{ratio}",
+        "{one} has more than {other}: a difference of {n}{ratio}",
         one = one,
         other = other,
-        n = measure.shown((x - y).abs(), vertex),
+        n = n,
         ratio = ratio
-    );
-    said.say(sentence);
+    ));
 }
