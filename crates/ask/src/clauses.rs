@@ -9,8 +9,9 @@ use crate::wanted::Wanted;
 use crate::word::{Cue, Quantity, Thing, Word};
 use crate::{Asked, premise, terms};
 
-/// Words that begin an English question, also after a conjunction or a preposition.
-const ASKING: &str = "how|what|what's|which|why|when|where|who|whose|is|are|was|were|do|does|did|can|could|would|should|will|has|have|tell|show|give|list|explain";
+/// Words that begin an English question, also after a conjunction or a preposition; the first ones ask anywhere.
+const ASKING: &str = "how|what|what's|which|why|when|where|who|whose|tell|show|give|list|explain";
+const BEGINNING: &str = "is|are|was|were|do|does|did|can|could|would|should|will|has|have";
 const BEFORE_ASKING: &str = "and|but|also|so|then|or|in|at|on|with|by|for|of|to|from|into";
 
 /// Words of Chinese questions.
@@ -54,17 +55,25 @@ pub(crate) fn split(question: &str, run: &Asked<'_>) -> Vec<String> {
 /// Whether a piece of a text asks something; the first one may have its question anywhere.
 fn asks(piece: &str, is_first: bool) -> bool {
     let is_part = |c: char| c.is_ascii_alphanumeric() || c == '\'';
-    let lower = piece.to_lowercase().replace('’', "'");
-    let words = lower.split(|c| !is_part(c)).filter(|word| !word.is_empty());
+    let text = piece.replace('’', "'");
+    let lower = text.to_lowercase();
+    // WHERE is a keyword of the script
+    let is_loud = !text.contains(|c: char| c.is_lowercase() || !c.is_ascii());
+    let is_keyword = |word: &str| !is_loud && word.len() > 1 && word.bytes().all(|b| b.is_ascii_uppercase());
+    let words = text.split(|c| !is_part(c));
+    let words = words.filter(|word| !word.is_empty() && !is_keyword(word));
+    let words = words.map(str::to_lowercase);
     let is_in = |phrases: Phrases, word: &str| phrases.split('|').any(|phrase| phrase == word);
-    let mut words = words.skip_while(|word| is_in(BEFORE_ASKING, word));
+    let words = words.skip_while(|word| is_in(BEFORE_ASKING, word.as_str()));
     let is_condition = ["如果", "假如", "要是", "若"]
         .iter()
         .any(|word| lower.trim_start().starts_with(word));
-    let asks_en = match is_first {
-        true => words.any(|word| is_in(ASKING, word)) && !lower.starts_with("if "),
-        false => words.next().is_some_and(|word| is_in(ASKING, word)),
-    };
+    let words: Vec<String> = words.collect();
+    let begins = words.first().is_some_and(|word| {
+        is_in(ASKING, word) || is_in(BEGINNING, word)
+    });
+    let asks_en = begins
+        || is_first && !lower.starts_with("if ") && words.iter().any(|word| is_in(ASKING, word));
     asks_en || !is_condition && ASKING_ZH.split('|').any(|word| lower.contains(word))
 }
 
@@ -112,6 +121,10 @@ fn depends(clause: &str, last: &str, run: &Asked<'_>) -> bool {
     let is_bare = reading.left.is_empty() && reading.words.iter().all(is_around);
     let is_bare = is_bare && reading.shows(Cue::Why);
     let is_reason = is_bare && premise::names_trouble(&Reading::of(last));
+    // "20 and 15 vertices, and why do they differ?", "how often did it run, and why more than once?"
+    let of_count = reading.shows(Cue::Differs) || Reading::of(last).shows(Cue::Attempted);
+    let is_reason =
+        is_reason || of_count && reading.shows(Cue::Why) && !reading.has_thing();
     // “在哪台机器上”
     let is_where = |word: &Word| {
         matches!(
@@ -129,7 +142,8 @@ fn depends(clause: &str, last: &str, run: &Asked<'_>) -> bool {
     };
     let last_reading = Reading::of(last);
     let compares = reading.has_any(&[Word::Apart, Word::Times]) && !reading.has_thing();
-    let compares = compares && last_reading.has_any(&[Word::Most, Word::Least]);
+    let compared = [Word::Most, Word::Least, Word::Which, Word::Who, Word::Cue(Cue::Hint)];
+    let compares = compares && last_reading.has_any(&compared);
     let of_query = reading.has_any(&[Word::Most, Word::Least]) && !reading.has_thing();
     let of_query = of_query && last_reading.has(Word::Noun(Thing::Execution));
     let is_amount = reading.left.is_empty() && reading.words.iter().all(is_amount);
@@ -162,21 +176,6 @@ pub(crate) fn with_names(clause: &str, last: Option<&String>, run: &Asked<'_>) -
     let is_own = !named.subjects.is_empty() || !named.unknown.is_empty();
     let is_flow = reading.has(Word::Asks(Quantity::Flow));
     let is_own = is_own || reading.shows(Cue::Job) || reading.names_another() && !is_flow;
-    // "20 and 15 vertices, and why do they differ?"
-    let differs = reading.shows(Cue::Differs) && !reading.has_thing();
-    let counted =
-        |words: &[Word]| matches!(words, [Word::Noun(Thing::Vertex | Thing::Partition), ..]);
-    let of_last = last.filter(|_| differs).map(|last| Reading::of(last));
-    let counted = of_last.and_then(|last| {
-        let mut phrases = last.phrases.into_iter();
-        phrases
-            .find(|(words, _)| counted(words))
-            .map(|(_, text)| text)
-    });
-    let clause = &match counted {
-        Some(counted) => format!("{clause} ({counted})"),
-        None => clause.to_owned(),
-    };
     match last.filter(|_| !is_own) {
         Some(last) if terms::named(last).is_some() => {
             let term = terms::named(last).unwrap_or_default();

@@ -243,8 +243,18 @@ pub(crate) fn named(question: &str) -> Option<&'static str> {
     there.next().map(|(name, _)| name.as_str())
 }
 
-/// The definitions that a question asks for: it has their names and no other content.
+/// The definitions that a question asks for, after statements such as "I'm new to SCOPE.".
 fn asked(question: &str) -> Vec<Definition> {
+    let last = question.trim_end_matches(['?', '？', '.', '。', ',', '，', ' ']);
+    let last = last.rsplit_once(['.', '。', '!', '！']);
+    match (defined(question), last) {
+        (none, Some((_, last))) if none.is_empty() && last.starts_with(' ') => defined(last),
+        (asked, _) => asked,
+    }
+}
+
+/// The definitions that a text asks for: it has their names and no other content.
+fn defined(question: &str) -> Vec<Definition> {
     let mut rest = plain(question);
     let mut found: Vec<(usize, Definition)> = Vec::new();
     for (name, definition) in NAMES.iter() {
@@ -256,6 +266,11 @@ fn asked(question: &str) -> Vec<Definition> {
         }
     }
     found.sort_by_key(|(at, _)| *at);
+    // "are there any in this job?" asks for no definition of a job
+    if found.len() > 1 {
+        let is_job = |d: &Definition| matches!(d, Definition::Term(term) if term.en.starts_with("job"));
+        found.retain(|(_, definition)| !is_job(definition));
+    }
     // "what does MapInPandas do to the run time?" asks for a time
     let is_plan = |d: &Definition| match d {
         Definition::Term(term) => plan::OPERATORS.iter().any(|of_plan| of_plan.en == term.en),

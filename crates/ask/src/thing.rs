@@ -281,8 +281,9 @@ fn changed(diff: &str) -> impl Iterator<Item = u32> {
 /// Bytes of a statement that are quoted.
 const QUOTED: usize = 240;
 
-/// Statements that are quoted.
+/// Statements that are quoted, and lines of one that isn't quoted for the sake of a single line.
 const STATEMENTS: usize = 4;
+const LONG: u32 = 12;
 
 /// Script lines on one line, without their indents.
 pub(crate) fn quoted(text: &str) -> String {
@@ -294,8 +295,17 @@ pub(crate) fn quoted(text: &str) -> String {
     }
 }
 
+/// `line 12` or `lines 12–15`.
+pub(crate) fn lines_of(from: u32, to: u32) -> Text {
+    let lines = range(from, to);
+    match from == to {
+        true => text!("第 {lines} 行", "line {lines}"),
+        false => text!("第 {lines} 行", "lines {lines}"),
+    }
+}
+
 /// `12` or `12–15`.
-pub(crate) fn range(from: u32, to: u32) -> String {
+fn range(from: u32, to: u32) -> String {
     match from == to {
         true => from.to_string(),
         false => format!("{from}–{to}"),
@@ -319,18 +329,20 @@ pub(crate) fn quote(said: &mut Said<'_>, run: &Asked<'_>, first: u32, last: u32)
     let meets = |s: &&Statement| s.lines.0 <= last && first <= s.lines.1;
     let statements: Vec<&Statement> = run.statements().iter().filter(meets).collect();
     let is_part = statements.iter().all(|s| s.lines != (first, last));
-    if is_part && first == last || statements.is_empty() {
+    // a program in Python is one long statement
+    let is_program = |s: &&&Statement| last - first < LONG && s.lines.1 - s.lines.0 > LONG;
+    let is_part = is_part && (first == last || statements.iter().any(|s| is_program(&s)));
+    if is_part || statements.is_empty() {
         let text = lines.get(first as usize - 1..(last as usize).min(count));
-        let (lines, text) = (
-            range(first, last),
-            quoted(&text.unwrap_or_default().join("\n")),
-        );
+        let text = quoted(&text.unwrap_or_default().join("\n"));
         said.say(text!(
-            "脚本第 {lines} 行：`{text}`",
-            "Script line {lines}: `{text}`"
+            "脚本{lines}：`{text}`",
+            "Script {lines}: `{text}`",
+            lines = lines_of(first, last)
         ));
     }
-    for s in statements.iter().take(STATEMENTS) {
+    let quotable = statements.iter().filter(|s| !is_program(s));
+    for s in quotable.take(STATEMENTS) {
         let text = quoted(run.text_of(s));
         let lines = range(s.lines.0, s.lines.1);
         let target = match &s.target {

@@ -62,6 +62,8 @@ pub(crate) const WORDS: &[Entry] = &[
     (&[Number], "多少个|多少|几个|数量|个数|数目|数", "how many|how much|number of|number|count|amount of|amount"),
     (&[In], "读取|读入|处理|落到|落在|读了|读|进入|流入|收到|进", "read|reads|reading|into|lands on|land on|goes to|go to|went to|process|processes|processed|handle*|enter|enters|entering|feed|feeds|receive*|consume*|ingest*|go in|goes in|comes in|take in|takes in|input rows"),
     (&[Out], "写出|写入|传出|送出|发出|传给|写了|写|输出|产出|产生|流出|出来", "write|writes|wrote|written|writing|output|outputs|produce*|emit*|come out|comes out|came out|out of|leave|leaves|leaving"),
+    (&[Out, Most], "写得多|写的多|写得更多|写的更多", ""),
+    (&[In, Most], "读得多|读的多|读得更多|读的更多", ""),
     (&[Passed, Lost], "丢了|丢失|丢", "lose|loses|lost|gone"),
     (&[When, Arrived, Other], "什么时候启动|何时启动|什么时候起来|什么时候到", "when did it register"),
     (&[Arrived], "加入|到达|就绪|上线|注册|来的", "arrive*|register*|came up|come up|show up|showed up|join the application"),
@@ -99,7 +101,7 @@ pub(crate) const WORDS: &[Entry] = &[
     (&[Of(&book::BUSY)], "顶点总时间|顶点时间总和", "vertex time|vertex seconds|task time|machine time"),
     (&[Of(&book::START)], "启动时间|启动要|启动用", "start-up time|startup time|start up"),
         (&[Of(&book::WAVES)], "波次|几波|几轮|多少波|好几波|分波|一波|波", "wave|waves|rounds"),
-    (&[Of(&book::BUSY_SLOTS)], "利用|用满|用得", "used well|well used|well utilized|put to use|make use of|make good use"),
+    (&[Of(&book::BUSY_SLOTS)], "利用|用满|用光|用足|打满|跑满|占满|用得", "fully used|full use|used up|saturated|maxed out|all used|used well|well used|well utilized|put to use|make use of|make good use"),
     (&[Place], "在脚本的第几行|脚本的第几行|第几行到第几行|脚本第几行|脚本哪里|脚本的哪里|脚本中的位置|第几行|哪几行|哪一行|哪行|脚本|语句|代码|写在",
         "what line*|which line*|on which line*|script lines|script line|line number*|lines|line|statement*|script|code|where in the script"),
     (&[Other], "哪一行数据|哪行数据|哪条数据|哪条记录", "which row|which record|what row"),
@@ -117,8 +119,8 @@ pub(crate) const WORDS: &[Entry] = &[
     (&[Other], "报的什么错|报什么错|什么错|啥错|错|造成|引起|为什么|为何|为啥|原因|怎么|如何|应该|建议|优化|如果|假如|要是|能不能|可以|多给|多少钱|成本|证据|上次|昨天|上周|以前|之前|缺|错误|异常|报错|失败|问题|正常|配置|要不要|有没有|是不是|会不会|够不够|值不值|好不好|行不行|严重|厉害|浪费|合理|太高|太低|过高|过低|合适|值得|必要|够|足够|翻|赚|加大|调大|增大|提高|增加|减小|调小|改大|改小|砍|改|关键路径|空闲|排队|编译|瓶颈",
         "why|how come|cause|causes|caused|reason|should|could|would|can|fix|improve|faster|save|saves|saving|savings|if|cost|costs|price|evidence|prove|since|yesterday|before|\
          missing|error|errors|exception|failed|fail|fails|failure|problem|wrong|normal|ok|setting*|config*|critical path|idle|queue*|compil*|bottleneck|mean by|need|bound|happen*|going on|enough|bad|serious|severe|matter|matters|blame|worry|worried|concern*|reasonable|high|low|sensible|appropriate|worth|change|changes|changed|waste|wastes|wasted|wasting|win|wins|gain|tried|except|besides|else|again|often"),
-    (&[Filler], "其他|其它|别的|的|了|一个|结果|台|两|又|函数|令牌|吗|呢|是|有|在|和|与|跟|把|被|我们|我|你|请问|请|给|一下|这个|这|那个|那|里面|里|中|上|都|会|要|个|到|从|后|时|还|又|以|用|之间|之|或|多|得|该|它|其|者|整个|作业|应用|job|看|告诉|想|知道|对|出|进行|经过|最后|最终|运行|执行|查|去|来|按|做|大概|大约|究竟|到底|具体|左右|请教|帮|只|也|啊|吧|嘛|各阶段",
-        "the|a|an|according|reports|sooner|quicker|payoff|effective|result|results|anything|something|account for|function|functions|side|will|tomorrow|next|make up|made up|token|tokens|in|of|is|are|was|were|did|do|does|done|doing|this|that|these|those|it|its|to|for|from|by|on|at|with|and|or|much|many|how|me|my|we|our|us|i|you|your|please|tell|show|give|gives|there|have|has|had|be|been|\
+    (&[Filler], "报告里的|报告中的|报告里|报告中|报告|成功跑完|成功完成|成功|跑完|其他|其它|别的|的|了|一个|结果|台|两|又|函数|令牌|吗|呢|是|有|在|和|与|跟|把|被|我们|我|你|请问|请|给|一下|这个|这|那个|那|里面|里|中|上|都|会|要|个|到|从|后|时|还|又|以|用|之间|之|或|多|得|该|它|其|者|整个|作业|应用|job|看|告诉|想|知道|对|出|进行|经过|最后|最终|运行|执行|查|去|来|按|做|大概|大约|究竟|到底|具体|左右|请教|帮|只|也|啊|吧|嘛|各阶段",
+        "the|a|an|successful|successfully|succeeded|completed|according|reports|sooner|quicker|payoff|effective|result|results|anything|something|account for|function|functions|side|will|tomorrow|next|make up|made up|token|tokens|in|of|is|are|was|were|did|do|does|done|doing|this|that|these|those|it|its|to|for|from|by|on|at|with|and|or|much|many|how|me|my|we|our|us|i|you|your|please|tell|show|give|gives|there|have|has|had|be|been|\
          job|application|app|s|one|ones|own|just|only|here|then|them|their|they|as|about|so|any|some|get|gets|got|go|goes|went|really|exactly|hi|hello|thanks|also|between|during|across|over|after|through|single|value|values|now|per-stage|using|used|use|uses|ever|itself|within|being|scope|spark|still|actually|would you|can you|could you|\
          set|setup|hey|yo|ok so|well|pls|plz|kindly|folks|guys|dude|bro|man|wtf|wth|heck|hell|damn|darn|freaking|fucking|bloody|on earth|lol|hmm|right|like|kind of|sort of|a bit|quick question|\
          quickly|simply|basically|literally|honestly|seriously|apparently|obviously|probably|maybe|perhaps|possibly|currently|today|this time|already|even|know|wonder|wondering|see|find|find out|look|looking|\
@@ -187,7 +189,7 @@ pub(crate) const WORDS: &[Entry] = &[
     (&[Takes(SegmentKind::CapacityWait)], "等待资源|等资源|等待令牌|等机器|等了|等那么|等这么|等多久|等待|才开始", "wait*|capacity"),
     (&[Takes(SegmentKind::Startup)], "启动时间|启动开销|启动", "start-up|startup|starting"),
     (&[Takes(SegmentKind::Gc)], "垃圾回收|gc", "gc|garbage"),
-    (&[Takes(SegmentKind::Spill)], "落盘|溢出|溢写", "spill*|spilt"),
+    (&[Takes(SegmentKind::Spill)], "落盘|溢出|溢写", "spill*"),
     (&[Takes(SegmentKind::Sort)], "排序", "sort|sorts|sorting"),
     (&[Takes(SegmentKind::Exchange)], "洗牌|shuffle|数据交换", "shuffl*|exchange*|network"),
     (&[Takes(SegmentKind::Retry)], "重试|失败的顶点|重跑", "retr*|failed attempts|failed vert*|failed tasks"),
@@ -201,7 +203,7 @@ pub(crate) const WORDS: &[Entry] = &[
     (&[Caused(Cause::FetchWait)], "fetch|等待 shuffle|拉取", "fetch*"),
     (&[OfType(ProblemType::ExcessiveShuffle)], "洗牌|shuffle|重新分区|数据交换", "shuffl*|repartition*"),
     (&[Caused(Cause::HeapPressure)], "垃圾回收|gc", "gc|garbage"),
-    (&[Caused(Cause::Spill)], "落盘|溢出|溢写|spill", "spill*|spilt"),
+    (&[Caused(Cause::Spill)], "落盘|溢出|溢写|spill", "spill*"),
     (&[Caused(Cause::MemoryEstimateTooLow), Caused(Cause::Spill), Caused(Cause::HeapPressure), Caused(Cause::LimitFailure)], "内存", "memory|oom|out of memory"),
     (&[Caused(Cause::Misestimate), Caused(Cause::MemoryEstimateTooLow)], "估计|基数|预估", "estimat*|cardinality|misestimat*"),
     (&[Caused(Cause::JoinExplosion)], "膨胀|笛卡尔", "explo*|cartesian|cross join|fan-out"),
@@ -214,7 +216,7 @@ pub(crate) const WORDS: &[Entry] = &[
     (&[Caused(Cause::SlowMachine)], "慢机器|机器慢|坏机器|节点慢|机器有问题|机器问题", "slow machine*|bad machine*|slow node*|bad node*|machine*|hardware"),
     (&[Caused(Cause::QueueWait)], "排队|等待资源", "queue*|queuing|capacity"),
     (&[Caused(Cause::MissedBroadcast), Caused(Cause::BroadcastTooLarge)], "广播", "broadcast*"),
-    (&[Caused(Cause::LateFilter)], "过滤|where 提前|where 条件|把 where|先 where|where 写|where 放|where 在|谓词|下推", "where clause|filter*|predicate*|pushdown|push down|pushed down"),
+    (&[Caused(Cause::LateFilter)], "过滤|where 提前|where 条件|把 where|先 where|where 写|where 放|where 在|谓词|下推", "where clause|the where|filter*|predicate*|pushdown|push down|pushed down"),
     (&[Caused(Cause::UnusedColumns)], "没用到|没有用到|没被使用|未使用|用不到|无用的列|多余的列|没用的列", "unused column*|too many columns|never used|not used|aren't used|unused"),
     (&[Caused(Cause::IneffectiveCache)], "缓存|重复|几遍|多少遍|读了几次|读了多少次|算了几次",
         "cach*|computed again|recomput*|recalculat*|over and over|repeat*|more than once|same thing|same data|same computation|read again|how many times|again and again"),
@@ -297,7 +299,7 @@ pub(crate) const WORDS: &[Entry] = &[
     (&[Cue(Cue::Values)], "列|字段|值", "column*|field*|value*|key|keys"),
     (&[Cue(Cue::Runs)], "运行|跑", "run|runs|running|execution|work"),
     (&[Cue(Cue::Strategy)], "连接方式|连接类型|连接算法|哪种连接|什么连接|join 方式|join 类型|join 算法|哪种 join|什么 join", "join type|type of join|kind of join|join strategy|join algorithm|sort of join"),
-    (&[Cue(Cue::Outsider)], "谁写入|谁写的|谁把|是谁写|谁读取|谁读了|谁在用|谁会用|谁用了|谁生成|谁产生|谁导入|谁维护|谁负责", "who read|who reads|who wrote|who writes|who produced|who produces|who uses|who used|who consumes|who generated|who loads|who loaded|who maintains|who created|who is reading|who else"),
+    (&[Cue(Cue::Outsider)], "谁写入|谁写的|谁把|是谁写|谁读取|谁读了|谁在用|谁会用|谁用了|谁生成|谁产生|谁导入|谁维护|谁负责|哪个团队|哪些团队|哪个部门", "which team*|what team*|which department*|who read|who reads|who wrote|who writes|who produced|who produces|who uses|who used|who consumes|who generated|who loads|who loaded|who maintains|who created|who is reading|who else"),
     (&[Cue(Cue::Finished)], "跑完了吗|跑完没|跑完了没|跑完了么|结束了吗|结束了没|完成了吗|成功了吗|跑通了吗|还在跑吗|还在运行吗|有没有跑完|是否跑完|是否完成|有没有成功|是否成功|有没有结束",
         "did it finish|did the job finish|did the run finish|did this finish|did this job finish|has it finished|is it finished|did it complete|did the job complete|is it done|has it ended|is it still running|did it succeed|did the job succeed|\
         did this run succeed|did it end|run to the end|did the app finish|did the application finish|did this app*|complete successfully|finish successfully|was it successful|is the job finished|is the application finished|did it get through"),
@@ -317,7 +319,7 @@ pub(crate) const WORDS: &[Entry] = &[
     (&[Cue(Cue::Fits)], "放得下|装得下|小于|低于|够小|超过|小于等于|大于", "fit|fits|fitted|under|below|exceed*|small enough|within|larger than|too big|too large|over"),
     (&[Cue(Cue::Target)], "移到哪|挪到哪|放到哪|该放哪|放在哪|挪去哪|移去哪|提到哪|提前到哪|该写在哪|应该写在哪|该加在哪|加在哪", "should it go|should that go|should the filter go|should it be|where should i move|where do i move|where to move|where to put|where should i put|where do i put|where does it belong|move it to|should i add it|where would it go"),
     (&[Cue(Cue::Harm)], "要紧|担心|影响|耽误|拖慢|代价|严重|有关系|碍事|亏|问题", "worry|worried|worrying|concern*|matter|matters|cost us|cost me|cost much|cost a lot|cost anything|hurt*|harm*|serious|a problem|big deal|slow* us|slow* it|slow* the|delay*|bad"),
-    (&[Cue(Cue::Attempted)], "几次|多少次|几遍|尝试", "how many times|how often|attempted|attempts"),
+    (&[Cue(Cue::Attempted)], "几次|多少次|几遍|尝试|两次|两遍|不止一次", "how many times|how often|attempted|attempts|twice|more than once|run again|ran again"),
     (&[Cue(Cue::Late)], "之后|太晚|太迟|后面|白白|提前|放在 join 后|join 后", "late|later|after|before|in vain|for nothing|earlier|too late|needlessly|unnecessar*"),
     (&[Cue(Cue::Hint)], "提示|hint", "hint|hints"),
     (&[Resource(Resource::Tokens)], "令牌|token|au ", "token*|au|aus"),
@@ -372,6 +374,9 @@ pub(crate) const WORDS: &[Entry] = &[
 const MISSPELLED: usize = 4;
 const MEANT: usize = 5;
 
+/// Letters at the end of a word that make another form of it.
+const FORMS: &str = "sdrnyeg";
+
 /// Words of content that a misspelled word may stand for.
 static SPELLINGS: LazyLock<Vec<&'static str>> = LazyLock::new(|| {
     let content = WORDS.iter().filter(|(words, ..)| {
@@ -395,9 +400,18 @@ pub(crate) fn corrected(text: &str) -> String {
         let is_word = word.len() >= MISSPELLED
             && word[1..].bytes().all(|b| b.is_ascii_lowercase())
             && word.as_bytes()[0].is_ascii_alphabetic()
-            && phrases_at(&lower, 0).next().is_none();
+            && !phrases_at(&lower, 0).any(|(phrase, _)| !phrase.is_loose || !phrase.text.ends_with('*'));
+        // "move" is a form of "moved"
+        let is_form = |word: &str, meant: &str| {
+            let same = word.bytes().zip(meant.bytes()).take_while(|(a, b)| a == b).count();
+            let end = word.get(same..).filter(|end| !end.is_empty()).or(meant.get(same..));
+            let is_end = same + 1 >= word.len().max(meant.len());
+            is_end && end.is_some_and(|end| FORMS.contains(end))
+        };
         let meant = SPELLINGS.iter().filter(|_| is_word).find(|meant| {
-            lower.starts_with(&meant[..1]) && strsim::osa_distance(&lower[..word.len()], meant) == 1
+            let word = &lower[..word.len()];
+            let is_near = strsim::osa_distance(word, meant) == 1;
+            lower.starts_with(&meant[..1]) && is_near && !is_form(word, meant)
         });
         match meant {
             Some(meant) => corrected.push_str(&lower.replacen(&lower[..word.len()], meant, 1)),

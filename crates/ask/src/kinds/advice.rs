@@ -28,7 +28,8 @@ pub(super) fn change(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) -> b
         let mut findings = run.report.findings.iter();
         let own = findings.find(|f| Some(&f.id) == s.finding.as_ref());
         // "which filter comes too late, and where should it go?"
-        if let Some(own) = own.filter(|_| reading.has(Which) && !intent.causes.is_empty()) {
+        let asks_which = ["which", "what", "哪个", "哪条", "什么"].iter().any(|w| reading.text().contains(w));
+        if let Some(own) = own.filter(|_| asks_which && !intent.causes.is_empty()) {
             located(said, run, own);
         }
         let begun = said.len();
@@ -48,16 +49,18 @@ pub(crate) fn edits(said: &mut Said<'_>, suggestion: &Suggestion) {
     let edits = thing::edits(suggestion.diff.as_deref().unwrap_or_default());
     for edit in edits.iter().take(EDITS) {
         let (from, to) = (edit.line, edit.line + edit.removed.len().max(1) as u32 - 1);
-        let lines = thing::range(from, to);
+        let lines = thing::lines_of(from, to);
         let [old, new] = [&edit.removed, &edit.added].map(|lines| thing::quoted(&lines.join("\n")));
         said.say(match (old.is_empty(), new.is_empty()) {
             (false, false) => text!(
-                "改脚本第 {lines} 行：`{old}` 改为 `{new}`",
-                "Change script line {lines}: `{old}` becomes `{new}`"
+                "改脚本{lines}：`{old}` 改为 `{new}`",
+                "Change script {lines}: `{old}` becomes `{new}`",
+                lines = lines
             ),
             (false, true) => text!(
-                "删去脚本第 {lines} 行：`{old}`",
-                "Remove script line {lines}: `{old}`"
+                "删去脚本{lines}：`{old}`",
+                "Remove script {lines}: `{old}`",
+                lines = lines
             ),
             _ => {
                 let before = from - 1;
@@ -73,15 +76,16 @@ pub(crate) fn edits(said: &mut Said<'_>, suggestion: &Suggestion) {
 /// Says a finding with its script lines and their text.
 fn located(said: &mut Said<'_>, run: &Asked<'_>, finding: &Finding) {
     if let Some([first, last]) = finding.script_lines {
-        let (id, lines) = (&finding.id, thing::range(first, last));
+        let (id, lines) = (&finding.id, thing::lines_of(first, last));
         let title = finding.cause.title_in(run.report.job.engine);
         let stage = match &finding.stage {
             Some(stage) => text!("，由 {stage} 运行", ", run by {stage}"),
             None => Text::default(),
         };
         said.say(text!(
-            "{id}（{title}）在脚本第 {lines} 行{stage}",
-            "{id} ({title}) is in script line {lines}{stage}",
+            "{id}（{title}）在脚本{lines}{stage}",
+            "{id} ({title}) is in script {lines}{stage}",
+            lines = lines,
             title = title,
             stage = stage
         ));

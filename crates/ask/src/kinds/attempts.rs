@@ -99,7 +99,7 @@ pub(super) fn of_stage(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) ->
         .collect();
     let names = some(&names, SHOWN, said.language());
     said.say(text!(
-        "{own} 运行了 {times} 次：{names}",
+        "{own} 运行了 {times}：{names}",
         "{own} was attempted {times}: {names}",
         times = TIME.count(named.len() as f64)
     ));

@@ -137,7 +137,6 @@ pub(super) fn shuffled(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) ->
         Most,
         Least,
         Mean,
-        Each,
         Key,
         Noun(Thing::Partition),
     ];

@@ -4,7 +4,6 @@ use job::script::{Statement, StatementKind};
 use report::format::Ratio;
 use report::measure::book;
 use report::text;
-use runs::OperatorSummary;
 
 use super::{has, some, stages};
 use crate::intent::Intent;
@@ -170,15 +169,20 @@ pub(super) fn hints(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) -> bo
             .value
             .as_deref()
             .and_then(|v| v.trim().parse::<f64>().ok());
-        let runs = |o: &&OperatorSummary| {
-            let is_there = |line: u32| (s.lines.0..=s.lines.1).contains(&line);
-            o.line.is_some_and(is_there) && !o.kind.ends_with("partition")
+        // the statement itself, else the one that it reads
+        let reads = |of: &&Statement| {
+            let target = of.target.as_deref().unwrap_or_default();
+            of.lines < s.lines && !target.is_empty() && run.text_of(s).contains(target)
         };
-        let stages = run.summary.stages.iter();
-        let all = stages.flat_map(|stage| stage.operators.iter().map(move |o| (stage, o)));
-        let last = all.filter(|(_, o)| runs(o)).last();
-        let actual =
-            last.and_then(|(stage, o)| Some((stage, o, o.values.value(&book::OPERATOR_ROWS)?)));
+        let own = std::iter::once(s).chain(run.statements().iter().filter(reads));
+        let rows_of = |s: &Statement| {
+            let is_there = |line: u32| (s.lines.0..=s.lines.1).contains(&line);
+            let stages = run.summary.stages.iter();
+            let all = stages.flat_map(|stage| stage.operators.iter().map(move |o| (stage, o)));
+            let mut there = all.filter(|(_, o)| o.line.is_some_and(is_there));
+            there.find_map(|(stage, o)| Some((stage, o, o.values.value(&book::OPERATOR_ROWS)?)))
+        };
+        let actual = own.into_iter().find_map(rows_of);
         if let Some((claimed, (stage, o, value))) = claimed.filter(|_| of_rows).zip(actual) {
             let ids = said.evidence_of(
                 &book::OPERATOR_ROWS,
