@@ -59,7 +59,8 @@ fn asks(piece: &str, is_first: bool) -> bool {
     let lower = text.to_lowercase();
     // WHERE is a keyword of the script
     let is_loud = !text.contains(|c: char| c.is_lowercase() || !c.is_ascii());
-    let is_keyword = |word: &str| !is_loud && word.len() > 1 && word.bytes().all(|b| b.is_ascii_uppercase());
+    let is_keyword =
+        |word: &str| !is_loud && word.len() > 1 && word.bytes().all(|b| b.is_ascii_uppercase());
     let words = text.split(|c| !is_part(c));
     let words = words.filter(|word| !word.is_empty() && !is_keyword(word));
     let words = words.map(str::to_lowercase);
@@ -69,9 +70,9 @@ fn asks(piece: &str, is_first: bool) -> bool {
         .iter()
         .any(|word| lower.trim_start().starts_with(word));
     let words: Vec<String> = words.collect();
-    let begins = words.first().is_some_and(|word| {
-        is_in(ASKING, word) || is_in(BEGINNING, word)
-    });
+    let begins = words
+        .first()
+        .is_some_and(|word| is_in(ASKING, word) || is_in(BEGINNING, word));
     let asks_en = begins
         || is_first && !lower.starts_with("if ") && words.iter().any(|word| is_in(ASKING, word));
     asks_en || !is_condition && ASKING_ZH.split('|').any(|word| lower.contains(word))
@@ -123,8 +124,7 @@ fn depends(clause: &str, last: &str, run: &Asked<'_>) -> bool {
     let is_reason = is_bare && premise::names_trouble(&Reading::of(last));
     // "20 and 15 vertices, and why do they differ?", "how often did it run, and why more than once?"
     let of_count = reading.shows(Cue::Differs) || Reading::of(last).shows(Cue::Attempted);
-    let is_reason =
-        is_reason || of_count && reading.shows(Cue::Why) && !reading.has_thing();
+    let is_reason = is_reason || of_count && reading.shows(Cue::Why) && !reading.has_thing();
     // “在哪台机器上”
     let is_where = |word: &Word| {
         matches!(
@@ -142,7 +142,13 @@ fn depends(clause: &str, last: &str, run: &Asked<'_>) -> bool {
     };
     let last_reading = Reading::of(last);
     let compares = reading.has_any(&[Word::Apart, Word::Times]) && !reading.has_thing();
-    let compared = [Word::Most, Word::Least, Word::Which, Word::Who, Word::Cue(Cue::Hint)];
+    let compared = [
+        Word::Most,
+        Word::Least,
+        Word::Which,
+        Word::Who,
+        Word::Cue(Cue::Hint),
+    ];
     let compares = compares && last_reading.has_any(&compared);
     let of_query = reading.has_any(&[Word::Most, Word::Least]) && !reading.has_thing();
     let of_query = of_query && last_reading.has(Word::Noun(Thing::Execution));

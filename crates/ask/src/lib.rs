@@ -63,7 +63,8 @@ pub fn answer(question: &str, before: &[String], run: &Asked<'_>) -> MeasuredAns
     let mut said = Said::new(run);
     let clauses = clauses::split(question, run);
     let is_answered = clauses.len() > 1
-        && (terms::define(&mut said, run, question) || each(&mut said, run, &clauses, before));
+        && (terms::define(&mut said, run, question)
+            || each(&mut said, run, question, &clauses, before));
     if !is_answered && !one(&mut said, run, question, before) {
         let intent = Intent::of(question, before, run);
         if said.is_silent() && !of_whole_run(&mut said, run, &intent) {
@@ -74,16 +75,25 @@ pub fn answer(question: &str, before: &[String], run: &Asked<'_>) -> MeasuredAns
     said.finish()
 }
 
-/// Answers one question: by its parse, else by the nearest records. Returns false if it is not understood.
+/// Answers a question of a known kind. Returns false for any other question.
+fn known(said: &mut Said<'_>, run: &Asked<'_>, question: &str, intent: &Intent) -> bool {
+    let is_known = terms::define(said, run, question)
+        || unrecorded::answer(said, run, intent)
+        || kinds::answer(said, run, intent);
+    if is_known {
+        polar::lead(said, run, intent);
+    }
+    is_known
+}
+
+/// Answers one question: by its kind or its parse, else by the nearest records. Returns false if it is not understood.
 fn one(said: &mut Said<'_>, run: &Asked<'_>, question: &str, before: &[String]) -> bool {
-    if terms::define(said, run, question) {
+    let intent = Intent::of(question, before, run);
+    if known(said, run, question, &intent) {
         return true;
     }
-    let intent = Intent::of(question, before, run);
-    let is_known = unrecorded::answer(said, run, &intent) || kinds::answer(said, run, &intent);
-    let is_answered = is_known
-        || parsed(said, run, question, &intent)
-        || query::nearest::answer(said, run, &intent);
+    let is_answered =
+        parsed(said, run, question, &intent) || query::nearest::answer(said, run, &intent);
     if is_answered {
         polar::lead(said, run, &intent);
     }
@@ -91,11 +101,26 @@ fn one(said: &mut Said<'_>, run: &Asked<'_>, question: &str, before: &[String]) 
 }
 
 /// Answers each clause of a question and names the clauses that are not understood. Returns false if none is.
-fn each(said: &mut Said<'_>, run: &Asked<'_>, clauses: &[String], before: &[String]) -> bool {
+fn each(
+    said: &mut Said<'_>,
+    run: &Asked<'_>,
+    question: &str,
+    clauses: &[String],
+    before: &[String],
+) -> bool {
     let mut before = before.to_vec();
     let mut missed: Vec<&str> = Vec::new();
     let mut last = None;
-    for clause in clauses {
+    let first = Intent::of(&clauses[0], &before, run);
+    let is_known = known(said, run, &clauses[0], &first);
+    if !is_known && numbers(said, run, &Intent::of(question, &before, run)) {
+        return true;
+    }
+    if is_known {
+        before.push(clauses[0].clone());
+        last = Some(clauses[0].clone());
+    }
+    for clause in clauses.iter().skip(usize::from(is_known)) {
         said.next_clause();
         // "what does SV5 do, and why does it have one vertex?"
         let named = clauses::with_names(clause, last.as_ref(), run);

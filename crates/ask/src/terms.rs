@@ -268,7 +268,8 @@ fn defined(question: &str) -> Vec<Definition> {
     found.sort_by_key(|(at, _)| *at);
     // "are there any in this job?" asks for no definition of a job
     if found.len() > 1 {
-        let is_job = |d: &Definition| matches!(d, Definition::Term(term) if term.en.starts_with("job"));
+        let is_job =
+            |d: &Definition| matches!(d, Definition::Term(term) if term.en.starts_with("job"));
         found.retain(|(_, definition)| !is_job(definition));
     }
     // "what does MapInPandas do to the run time?" asks for a time

@@ -400,11 +400,19 @@ pub(crate) fn corrected(text: &str) -> String {
         let is_word = word.len() >= MISSPELLED
             && word[1..].bytes().all(|b| b.is_ascii_lowercase())
             && word.as_bytes()[0].is_ascii_alphabetic()
-            && !phrases_at(&lower, 0).any(|(phrase, _)| !phrase.is_loose || !phrase.text.ends_with('*'));
+            && !phrases_at(&lower, 0)
+                .any(|(phrase, _)| !phrase.is_loose || !phrase.text.ends_with('*'));
         // "move" is a form of "moved"
         let is_form = |word: &str, meant: &str| {
-            let same = word.bytes().zip(meant.bytes()).take_while(|(a, b)| a == b).count();
-            let end = word.get(same..).filter(|end| !end.is_empty()).or(meant.get(same..));
+            let same = word
+                .bytes()
+                .zip(meant.bytes())
+                .take_while(|(a, b)| a == b)
+                .count();
+            let end = word
+                .get(same..)
+                .filter(|end| !end.is_empty())
+                .or(meant.get(same..));
             let is_end = same + 1 >= word.len().max(meant.len());
             is_end && end.is_some_and(|end| FORMS.contains(end))
         };

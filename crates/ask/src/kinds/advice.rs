@@ -6,7 +6,7 @@ use super::is_whole;
 use crate::intent::Intent;
 use crate::said::Said;
 use crate::subject::Subject;
-use crate::word::Word::*;
+use crate::word::Word::{self, *};
 use crate::word::{Cue, Quantity, Thing};
 use crate::{Asked, found, job, thing, verdict};
 
@@ -28,7 +28,9 @@ pub(super) fn change(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) -> b
         let mut findings = run.report.findings.iter();
         let own = findings.find(|f| Some(&f.id) == s.finding.as_ref());
         // "which filter comes too late, and where should it go?"
-        let asks_which = ["which", "what", "哪个", "哪条", "什么"].iter().any(|w| reading.text().contains(w));
+        let asks_which = ["which", "what", "哪个", "哪条", "什么"]
+            .iter()
+            .any(|w| reading.text().contains(w));
         if let Some(own) = own.filter(|_| asks_which && !intent.causes.is_empty()) {
             located(said, run, own);
         }
@@ -99,7 +101,8 @@ pub(super) fn place(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) -> bo
     let reading = &intent.reading;
     let is_failure = reading.shows(Cue::Failure) || reading.shows(Cue::Error);
     let names_error = is_failure || intent.asks(Quantity::Reason);
-    let is_kind = reading.words.iter().any(|w| matches!(w, Kind(_)));
+    let is_kind = |w: &Word| matches!(w, Kind(_) | Noun(_) | In | Out | Key | Passed);
+    let is_kind = reading.words.iter().any(is_kind);
     let others = [Number, Rows, Bytes, Time, Noun(Thing::Stage)];
     let is_other = is_kind && !names_error && intent.causes.is_empty()
         || reading.has_any(&others)

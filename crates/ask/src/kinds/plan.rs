@@ -131,15 +131,7 @@ pub(super) fn shuffled(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) ->
     let reading = &intent.reading;
     let named = stages(intent);
     let sides = [reading.has(In), reading.has(Out)];
-    let others = [
-        Rows,
-        Time,
-        Most,
-        Least,
-        Mean,
-        Key,
-        Noun(Thing::Partition),
-    ];
+    let others = [Rows, Time, Most, Least, Mean, Key, Noun(Thing::Partition)];
     let asks = reading.has(Noun(Thing::Exchange)) && sides.contains(&true);
     if !asks || named.is_empty() || reading.has_any(&others) || intent.asks_why() {
         return false;

@@ -120,7 +120,7 @@ pub(super) fn apart(
     [one, other]: [Text; 2],
     [x, y]: [f64; 2],
     measure: &'static Measure,
-    vertex: report::format::Noun,
+    (of_things, vertex): (bool, report::format::Noun),
 ) {
     let ([one, other], [x, y]) = match x < y {
         true => ([other, one], [y, x]),
@@ -132,11 +132,31 @@ pub(super) fn apart(
         _ => Text::default(),
     };
     let n = measure.shown((x - y).abs(), vertex);
+    let is_time = matches!(measure.unit, Unit::Ms | Unit::Seconds);
+    let than = match (of_things, is_time) {
+        (false, _) => text!(
+            "{one} 与 {other}",
+            "{one} against {other}",
+            one = one,
+            other = other
+        ),
+        (true, true) => text!(
+            "{one} 比 {other} 长，",
+            "{one} is longer than {other}",
+            one = one,
+            other = other
+        ),
+        (true, false) => text!(
+            "{one} 比 {other} 多，",
+            "{one} has more than {other}",
+            one = one,
+            other = other
+        ),
+    };
     said.say(text!(
-        "{one} 比 {other} 多，相差 {n}{ratio}",
-        "{one} has more than {other}: a difference of {n}{ratio}",
-        one = one,
-        other = other,
+        "{than}相差 {n}{ratio}",
+        "{than}: a difference of {n}{ratio}",
+        than = than,
         n = n,
         ratio = ratio
     ));

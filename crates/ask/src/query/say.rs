@@ -134,7 +134,8 @@ impl Query<'_> {
                 false => text!("{name}", "{name}", name = row.name),
             };
             if a.unit == b.unit {
-                apart(said, [label(one, a), label(other, b)], [x, y], a, vertex);
+                let labels = [label(one, a), label(other, b)];
+                apart(said, labels, [x, y], a, (one.name != other.name, vertex));
             }
         }
     }
@@ -276,13 +277,8 @@ impl Query<'_> {
         }
         if let ([one, other, ..], true) = (&rows[..], compares) {
             let labels = [one, other].map(|row| text!("{name}", "{name}", name = row.name));
-            apart(
-                said,
-                labels,
-                [number(one), number(other)],
-                measure,
-                self.run.vertex(),
-            );
+            let numbers = [number(one), number(other)];
+            apart(said, labels, numbers, measure, (true, self.run.vertex()));
         }
         !rows.is_empty()
     }
