@@ -321,6 +321,7 @@ pub(crate) const WORDS: &[Entry] = &[
     (&[Cue(Cue::Harm)], "要紧|担心|影响|耽误|拖慢|代价|严重|有关系|碍事|亏|问题", "worry|worried|worrying|concern*|matter|matters|cost us|cost me|cost much|cost a lot|cost anything|hurt*|harm*|serious|a problem|big deal|slow* us|slow* it|slow* the|delay*|bad"),
     (&[Cue(Cue::Attempted)], "几次|多少次|几遍|尝试|两次|两遍|不止一次", "how many times|how often|attempted|attempts|twice|more than once|run again|ran again"),
     (&[Cue(Cue::Late)], "之后|太晚|太迟|后面|白白|提前|放在 join 后|join 后", "late|later|after|before|in vain|for nothing|earlier|too late|needlessly|unnecessar*"),
+    (&[Cue(Cue::Succeeded)], "还是成功|还能成功|也成功|却成功|仍然成功|没有失败|没失败", "still succeed*|succeed anyway|succeeded anyway|succeed in the end|still pass*|not fail"),
     (&[Cue(Cue::Hint)], "提示|hint", "hint|hints"),
     (&[Resource(Resource::Tokens)], "令牌|token|au ", "token*|au|aus"),
     (&[Resource(Resource::Executors)], "加机器|加几台机器|多几台机器|更多机器|扩容|executor|执行器|节点", "executor*|worker*|node*|more machines|add machines|additional machines"),

@@ -264,6 +264,8 @@ pub(crate) enum Cue {
     Late,
     /// The hints of the script.
     Hint,
+    /// In spite of trouble.
+    Succeeded,
 }
 
 impl Word {

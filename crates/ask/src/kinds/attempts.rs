@@ -126,7 +126,7 @@ pub(super) fn answer(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) -> b
         || reading.shows(Cue::Wasted)
         || reading.shows(Cue::Kinds);
     // “为什么还是成功了” asks why the job did not fail
-    let asks_success = intent.asks(Quantity::Remedy) && run.report.job.state == JobState::Succeeded;
+    let asks_success = reading.shows(Cue::Succeeded) && run.report.job.state == JobState::Succeeded;
     let is_other =
         intent.asks_why() != asks_success || intent.asks(Quantity::Gain) || reading.has(Define);
     let asks_vertex = reading.has(Which) && reading.has(Noun(Thing::Vertex));

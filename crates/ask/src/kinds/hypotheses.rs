@@ -111,8 +111,8 @@ pub(super) fn answer(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) -> b
     });
     let others: Vec<Text> = others.collect();
     said.say(text!(
-        "{zh}更长：{n}，占全程的 {share}；{others}（按关键路径）",
-        "{en} takes longer: {n}, {share} of the whole time; {others} (by the critical path)",
+        "更长的是{zh}：{n}，占全程的 {share}；{others}（按关键路径）",
+        "The longer one is {en}: {n}, {share} of the whole time; {others} (by the critical path)",
         n = Seconds(*most),
         share = Share(most / total),
         others = Text::joined(&others, ["、", ", "])
