@@ -1,5 +1,7 @@
 //! The questions within a question: "how many vertices does it have, and why is it slow?".
 
+use report::measure::book;
+
 use crate::intent::asked_and_measures;
 use crate::names::{Known, Named};
 use crate::reading::Reading;
@@ -122,6 +124,8 @@ fn depends(clause: &str, last: &str, run: &Asked<'_>) -> bool {
     let is_bare = reading.left.is_empty() && reading.words.iter().all(is_around);
     let is_bare = is_bare && reading.shows(Cue::Why);
     let is_reason = is_bare && premise::names_trouble(&Reading::of(last));
+    // "are the tokens used, and are they enough?"
+    let is_enough = reading.shows(Cue::Enough) && last_uses_slots(last);
     // "20 and 15 vertices, and why do they differ?", "how often did it run, and why more than once?"
     let of_count = reading.shows(Cue::Differs) || Reading::of(last).shows(Cue::Attempted);
     let is_reason = is_reason || of_count && reading.shows(Cue::Why) && !reading.has_thing();
@@ -171,7 +175,15 @@ fn depends(clause: &str, last: &str, run: &Asked<'_>) -> bool {
             || is_event
             || is_where
             || is_reason
+            || is_enough
             || points_back)
+}
+
+/// Whether a clause asks how much of the slots is used.
+fn last_uses_slots(clause: &str) -> bool {
+    let reading = Reading::of(clause);
+    let slots = &book::BUSY_SLOTS;
+    reading.has_any(&[Word::Of(slots), Word::Named(slots)])
 }
 
 /// A clause after the names of the clause before it, if it has none itself.

@@ -5,7 +5,8 @@ use std::ops::Range;
 use report::measure::{Entity, Measure, book};
 use report::{Cause, Language, ProblemType, SegmentKind};
 
-use crate::vocabulary::{Phrase, Token, WORDS, corrected, is_joined, phrases_at, word};
+use crate::spelling::corrected;
+use crate::vocabulary::{Phrase, Token, WORDS, is_joined, phrases_at, word};
 use crate::word::{Cue, Quantity, Thing, Word};
 use Thing::*;
 use Word::*;

@@ -305,7 +305,7 @@ fn only_defines(rest: &str, are_several: bool) -> bool {
         || scan.shows(Cue::Purpose)
         || are_several && scan.shows(Cue::Differs);
     // "what is its limit?" asks for a number
-    let asks = asks && !scan.points_back();
+    let asks = asks && !scan.points_back() && !scan.shows(Cue::Target);
     let others = scan
         .words
         .iter()

@@ -111,7 +111,8 @@ pub(crate) const WORDS: &[Entry] = &[
     (&[When, Other], "什么时候|何时|几点|几时|什么时间", "when|what time|at what point"),
     (&[Define, Other], "什么是|什么叫|何为|是什么|是啥|是个什么|是个啥|啥叫|什么意思|啥意思|意思|是指|指的是什么|指什么|含义|定义|理解|解释|讲讲|区别|什么玩意|啥玩意",
         "explain|explains|describe|define|defined|definition|meaning|means|meant|mean by|stand for|stands for"),
-    (&[SparkJob, Other], "哪个 job|哪两个 job|哪几个 job|哪些 job|每个 job|最慢的 job", "which job|which jobs|slowest job|longest job|each job|per job"),
+    (&[SparkJob, Other], "哪个 job|哪两个 job|哪几个 job|哪些 job|每个 job", "which job|which jobs|each job|per job"),
+    (&[SparkJob, Most, Other], "最慢的 job|最长的 job|最久的 job|最耗时的 job", "slowest job|longest job|slowest jobs"),
     (&[Who, Other], "谁", "who|who's|whose"),
     (&[Which], "啥|哪里|哪儿|何处|哪边|哪一个|哪一|哪个|哪些|哪几个|哪|叫什么|名字|名称|什么", "which|what|what's|whats|name|names|named|called|list|where|where's"),
     (&[Key, Which], "键是什么|键是啥|键有哪些|key 是什么|键是哪", "what key"),
@@ -370,65 +371,6 @@ pub(crate) const WORDS: &[Entry] = &[
     (&[Unrecorded(StaticText { zh: "机器的型号", en: "the models of the machines" })], "机型|cpu 型号|什么型号|几代 cpu", "cpu model|machine type|instance type|vm size|hardware model"),
     (&[Unrecorded(StaticText { zh: "以后的运行和很久以前的运行", en: "later runs or runs long before" })], "下次|下一次|明天|下周|下个月|以后会|将来|上个月|上月|去年|历史上|往年|每天都|经常", "tomorrow|next run|next time|next week|next month|future|last month|last year|last quarter|every day|how often does this job"),
 ];
-
-/// Letters of a word that may be misspelled, and of the word that is meant.
-const MISSPELLED: usize = 4;
-const MEANT: usize = 5;
-
-/// Letters at the end of a word that make another form of it.
-const FORMS: &str = "sdrnyeg";
-
-/// Words of content that a misspelled word may stand for.
-static SPELLINGS: LazyLock<Vec<&'static str>> = LazyLock::new(|| {
-    let content = WORDS.iter().filter(|(words, ..)| {
-        let is_plain = |word: &Word| matches!(word, Filler | Other | Not);
-        !words.iter().all(is_plain)
-    });
-    let words = content.flat_map(|(_, _, en)| en.split('|'));
-    let words = words.map(|word| word.trim_end_matches('*'));
-    words
-        .filter(|word| word.len() >= MEANT && word.bytes().all(|b| b.is_ascii_lowercase()))
-        .collect()
-});
-
-/// A text in small letters, with the words of the vocabulary in place of misspelled ones: "spil", "whcih".
-pub(crate) fn corrected(text: &str) -> String {
-    let is_part = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '.' | '\'' | '/');
-    let mut corrected = String::new();
-    for piece in text.split_inclusive(|c| !is_part(c)) {
-        let word = piece.trim_end_matches(|c| !is_part(c));
-        let lower = piece.to_lowercase();
-        let is_word = word.len() >= MISSPELLED
-            && word[1..].bytes().all(|b| b.is_ascii_lowercase())
-            && word.as_bytes()[0].is_ascii_alphabetic()
-            && !phrases_at(&lower, 0)
-                .any(|(phrase, _)| !phrase.is_loose || !phrase.text.ends_with('*'));
-        // "move" is a form of "moved"
-        let is_form = |word: &str, meant: &str| {
-            let same = word
-                .bytes()
-                .zip(meant.bytes())
-                .take_while(|(a, b)| a == b)
-                .count();
-            let end = word
-                .get(same..)
-                .filter(|end| !end.is_empty())
-                .or(meant.get(same..));
-            let is_end = same + 1 >= word.len().max(meant.len());
-            is_end && end.is_some_and(|end| FORMS.contains(end))
-        };
-        let meant = SPELLINGS.iter().filter(|_| is_word).find(|meant| {
-            let word = &lower[..word.len()];
-            let is_near = strsim::osa_distance(word, meant) == 1;
-            lower.starts_with(&meant[..1]) && is_near && !is_form(word, meant)
-        });
-        match meant {
-            Some(meant) => corrected.push_str(&lower.replacen(&lower[..word.len()], meant, 1)),
-            None => corrected.push_str(&lower),
-        }
-    }
-    corrected
-}
 
 /// One phrase with the words that it stands for.
 #[derive(Clone, Copy)]
