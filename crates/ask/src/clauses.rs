@@ -1,5 +1,7 @@
 //! The questions within a question: "how many vertices does it have, and why is it slow?".
 
+use report::measure::book;
+
 use crate::intent::asked_and_measures;
 use crate::names::{Known, Named};
 use crate::reading::Reading;
@@ -7,10 +9,11 @@ use crate::subject::Subject;
 use crate::vocabulary::Phrases;
 use crate::wanted::Wanted;
 use crate::word::{Cue, Quantity, Thing, Word};
-use crate::{Asked, premise};
+use crate::{Asked, premise, terms};
 
-/// Words that begin an English question, also after a conjunction or a preposition.
-const ASKING: &str = "how|what|what's|which|why|when|where|who|whose|is|are|was|were|do|does|did|can|could|would|should|will|has|have|tell|show|give|list|explain";
+/// Words that begin an English question, also after a conjunction or a preposition; the first ones ask anywhere.
+const ASKING: &str = "how|what|what's|which|why|when|where|who|whose|tell|show|give|list|explain";
+const BEGINNING: &str = "is|are|was|were|do|does|did|can|could|would|should|will|has|have";
 const BEFORE_ASKING: &str = "and|but|also|so|then|or|in|at|on|with|by|for|of|to|from|into";
 
 /// Words of Chinese questions.
@@ -20,7 +23,7 @@ pub(crate) const ASKING_ZH: &str = "多少|几|什么|哪|为何|为啥|怎么|�
 const CONJUNCTIONS: &str = " and | but |以及|并且|而且|同时";
 
 /// The clauses of a text that each ask something; statements and conditions belong to the next clause, or to the last one.
-pub(crate) fn of(text: &str) -> Vec<String> {
+fn of(text: &str) -> Vec<String> {
     let mut clauses: Vec<String> = Vec::new();
     let mut begun = String::new();
     for piece in pieces(text) {
@@ -36,20 +39,44 @@ pub(crate) fn of(text: &str) -> Vec<String> {
     clauses
 }
 
+/// The clauses of a question that each have a meaning of their own.
+pub(crate) fn split(question: &str, run: &Asked<'_>) -> Vec<String> {
+    let mut clauses: Vec<String> = Vec::new();
+    for clause in of(question) {
+        match clauses.last_mut() {
+            // a definition is answered on its own
+            Some(last) if terms::named(last).is_none() && depends(&clause, last, run) => {
+                last.push_str(&clause);
+            }
+            _ => clauses.push(clause),
+        }
+    }
+    clauses
+}
+
 /// Whether a piece of a text asks something; the first one may have its question anywhere.
 fn asks(piece: &str, is_first: bool) -> bool {
     let is_part = |c: char| c.is_ascii_alphanumeric() || c == '\'';
-    let lower = piece.to_lowercase().replace('’', "'");
-    let words = lower.split(|c| !is_part(c)).filter(|word| !word.is_empty());
+    let text = piece.replace('’', "'");
+    let lower = text.to_lowercase();
+    // WHERE is a keyword of the script
+    let is_loud = !text.contains(|c: char| c.is_lowercase() || !c.is_ascii());
+    let is_keyword =
+        |word: &str| !is_loud && word.len() > 1 && word.bytes().all(|b| b.is_ascii_uppercase());
+    let words = text.split(|c| !is_part(c));
+    let words = words.filter(|word| !word.is_empty() && !is_keyword(word));
+    let words = words.map(str::to_lowercase);
     let is_in = |phrases: Phrases, word: &str| phrases.split('|').any(|phrase| phrase == word);
-    let mut words = words.skip_while(|word| is_in(BEFORE_ASKING, word));
+    let words = words.skip_while(|word| is_in(BEFORE_ASKING, word.as_str()));
     let is_condition = ["如果", "假如", "要是", "若"]
         .iter()
         .any(|word| lower.trim_start().starts_with(word));
-    let asks_en = match is_first {
-        true => words.any(|word| is_in(ASKING, word)) && !lower.starts_with("if "),
-        false => words.next().is_some_and(|word| is_in(ASKING, word)),
-    };
+    let words: Vec<String> = words.collect();
+    let begins = words
+        .first()
+        .is_some_and(|word| is_in(ASKING, word) || is_in(BEGINNING, word));
+    let asks_en = begins
+        || is_first && !lower.starts_with("if ") && words.iter().any(|word| is_in(ASKING, word));
     asks_en || !is_condition && ASKING_ZH.split('|').any(|word| lower.contains(word))
 }
 
@@ -81,7 +108,7 @@ fn pieces(text: &str) -> Vec<&str> {
 }
 
 /// Whether a clause of a question has no meaning without the clause before it: "and how much", "which stage runs it".
-pub(crate) fn depends(clause: &str, last: &str, run: &Asked<'_>) -> bool {
+fn depends(clause: &str, last: &str, run: &Asked<'_>) -> bool {
     let named = Named::of(clause, &Known::of(run));
     let reading = Reading::of(&named.rest);
     let (asked, measures) = asked_and_measures(&reading);
@@ -97,6 +124,11 @@ pub(crate) fn depends(clause: &str, last: &str, run: &Asked<'_>) -> bool {
     let is_bare = reading.left.is_empty() && reading.words.iter().all(is_around);
     let is_bare = is_bare && reading.shows(Cue::Why);
     let is_reason = is_bare && premise::names_trouble(&Reading::of(last));
+    // "are the tokens used, and are they enough?"
+    let is_enough = reading.shows(Cue::Enough) && last_uses_slots(last);
+    // "20 and 15 vertices, and why do they differ?", "how often did it run, and why more than once?"
+    let of_count = reading.shows(Cue::Differs) || Reading::of(last).shows(Cue::Attempted);
+    let is_reason = is_reason || of_count && reading.shows(Cue::Why) && !reading.has_thing();
     // “在哪台机器上”
     let is_where = |word: &Word| {
         matches!(
@@ -114,7 +146,14 @@ pub(crate) fn depends(clause: &str, last: &str, run: &Asked<'_>) -> bool {
     };
     let last_reading = Reading::of(last);
     let compares = reading.has_any(&[Word::Apart, Word::Times]) && !reading.has_thing();
-    let compares = compares && last_reading.has_any(&[Word::Most, Word::Least]);
+    let compared = [
+        Word::Most,
+        Word::Least,
+        Word::Which,
+        Word::Who,
+        Word::Cue(Cue::Hint),
+    ];
+    let compares = compares && last_reading.has_any(&compared);
     let of_query = reading.has_any(&[Word::Most, Word::Least]) && !reading.has_thing();
     let of_query = of_query && last_reading.has(Word::Noun(Thing::Execution));
     let is_amount = reading.left.is_empty() && reading.words.iter().all(is_amount);
@@ -136,7 +175,15 @@ pub(crate) fn depends(clause: &str, last: &str, run: &Asked<'_>) -> bool {
             || is_event
             || is_where
             || is_reason
+            || is_enough
             || points_back)
+}
+
+/// Whether a clause asks how much of the slots is used.
+fn last_uses_slots(clause: &str) -> bool {
+    let reading = Reading::of(clause);
+    let slots = &book::BUSY_SLOTS;
+    reading.has_any(&[Word::Of(slots), Word::Named(slots)])
 }
 
 /// A clause after the names of the clause before it, if it has none itself.
@@ -148,6 +195,10 @@ pub(crate) fn with_names(clause: &str, last: Option<&String>, run: &Asked<'_>) -
     let is_flow = reading.has(Word::Asks(Quantity::Flow));
     let is_own = is_own || reading.shows(Cue::Job) || reading.names_another() && !is_flow;
     match last.filter(|_| !is_own) {
+        Some(last) if terms::named(last).is_some() => {
+            let term = terms::named(last).unwrap_or_default();
+            format!("{term} {clause}")
+        }
         Some(last) => {
             let last = Named::of(last, &known);
             if !reading.has_thing() && Reading::of(&last.rest).has(Word::Noun(Thing::Executor)) {

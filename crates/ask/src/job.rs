@@ -9,7 +9,7 @@ use crate::amount::AMOUNTS;
 use crate::intent::{Intent, kind};
 use crate::said::{Said, names};
 use crate::word::{Cue, Quantity, Thing, Word};
-use crate::{column, found, rank, setting, thing, time, verdict};
+use crate::{column, found, kinds, rank, setting, thing, time, verdict};
 use runs::{InputSummary, StageSummary};
 
 /// Inputs, places and findings named in an answer.
@@ -36,9 +36,6 @@ fn failed(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) {
     let text = intent.text.to_lowercase();
     let names_place = ["machine", "node", "机器", "节点", "顶点", "vertex"];
     let names_place = names_place.iter().any(|w| text.contains(w));
-    if intent.asks(Quantity::Place) {
-        places(said, run);
-    }
     if names_place || intent.asks(Quantity::Place) || intent.reading.shows(Cue::DataRow) {
         let first = run.report.findings.first();
         first.iter().for_each(|f| found::finding(said, f, true));
@@ -144,7 +141,7 @@ pub(crate) fn answer(said: &mut Said<'_>, run: &Asked<'_>, quantity: Quantity, i
         Quantity::Stages => stages(said, run),
         Quantity::Inputs => inputs(said, run),
         Quantity::Cost => cost(said, run.report),
-        Quantity::Place => places(said, run),
+        Quantity::Place if run.summary.error.is_none() => kinds::lines(said, run),
         Quantity::Missing => missing(said, run),
         Quantity::Sources => sources(said, run),
         Quantity::Identity => identity(said, run.report),
@@ -349,42 +346,6 @@ fn cost(said: &mut Said<'_>, report: &Report) {
             "The run took {hours}{wasted}",
             hours = report::hours_of(&cost.unit).count(hours),
             wasted = wasted
-        ));
-    }
-}
-
-/// The code of the findings.
-fn places(said: &mut Said<'_>, run: &Asked<'_>) {
-    let located = run
-        .report
-        .findings
-        .iter()
-        .filter_map(|f| Some((f, f.script_lines?)));
-    let mut any = false;
-    for (finding, [first, last]) in located.take(SHOWN) {
-        any = true;
-        let (id, title) = (&finding.id, finding.cause.title());
-        let stage = match &finding.stage {
-            Some(stage) => text!("，由阶段 {stage} 运行", ", run by {stage}"),
-            None => Text::default(),
-        };
-        let lines = match first == last {
-            true => text!("第 {first} 行", "line {first}"),
-            false => text!("第 {first}–{last} 行", "lines {first}–{last}"),
-        };
-        let sentence = text!(
-            "{id}（{title}）在脚本{lines}{stage}",
-            "{id} ({title}) is in script {lines}{stage}",
-            title = title,
-            lines = lines,
-            stage = stage
-        );
-        said.say(sentence);
-    }
-    if !any && run.summary.error.is_none() {
-        said.say(text!(
-            "没有哪一段代码被规则指出",
-            "No rule points at a piece of code"
         ));
     }
 }

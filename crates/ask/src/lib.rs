@@ -61,18 +61,10 @@ const DRIVER_MEMORY: &str = "spark.driver.memory";
 /// Answers a question; `before` are the questions of the conversation so far.
 pub fn answer(question: &str, before: &[String], run: &Asked<'_>) -> MeasuredAnswer {
     let mut said = Said::new(run);
-    let mut clauses: Vec<String> = Vec::new();
-    for clause in clauses::of(question) {
-        match clauses.last_mut() {
-            Some(last) if clauses::depends(&clause, last, run) => last.push_str(&clause),
-            _ => clauses.push(clause),
-        }
-    }
+    let clauses = clauses::split(question, run);
     let is_answered = clauses.len() > 1
         && (terms::define(&mut said, run, question)
-            || !has_own_kinds(run, &clauses, before)
-                && numbers(&mut said, run, &Intent::of(question, before, run))
-            || each(&mut said, run, &clauses, before));
+            || each(&mut said, run, question, &clauses, before));
     if !is_answered && !one(&mut said, run, question, before) {
         let intent = Intent::of(question, before, run);
         if said.is_silent() && !of_whole_run(&mut said, run, &intent) {
@@ -83,28 +75,25 @@ pub fn answer(question: &str, before: &[String], run: &Asked<'_>) -> MeasuredAns
     said.finish()
 }
 
-/// Whether a clause of a question is of a known kind, or asks for yes or no after another one.
-fn has_own_kinds(run: &Asked<'_>, clauses: &[String], before: &[String]) -> bool {
-    let mut clauses = clauses.iter().enumerate();
-    clauses.any(|(at, clause)| {
-        let intent = Intent::of(clause, before, run);
-        let names_key = intent.reading.has(Word::Key) && intent.reading.has(Word::Spread);
-        at > 0 && intent.reading.asks_yes_no()
-            || names_key && !intent.causes.is_empty()
-            || kinds::answer(&mut Said::numbered(run, None), run, &intent)
-    })
+/// Answers a question of a known kind. Returns false for any other question.
+fn known(said: &mut Said<'_>, run: &Asked<'_>, question: &str, intent: &Intent) -> bool {
+    let is_known = terms::define(said, run, question)
+        || unrecorded::answer(said, run, intent)
+        || kinds::answer(said, run, intent);
+    if is_known {
+        polar::lead(said, run, intent);
+    }
+    is_known
 }
 
-/// Answers one question: by its parse, else by the nearest records. Returns false if it is not understood.
+/// Answers one question: by its kind or its parse, else by the nearest records. Returns false if it is not understood.
 fn one(said: &mut Said<'_>, run: &Asked<'_>, question: &str, before: &[String]) -> bool {
-    if terms::define(said, run, question) {
+    let intent = Intent::of(question, before, run);
+    if known(said, run, question, &intent) {
         return true;
     }
-    let intent = Intent::of(question, before, run);
-    let is_known = unrecorded::answer(said, run, &intent) || kinds::answer(said, run, &intent);
-    let is_answered = is_known
-        || parsed(said, run, question, &intent)
-        || query::nearest::answer(said, run, &intent);
+    let is_answered =
+        parsed(said, run, question, &intent) || query::nearest::answer(said, run, &intent);
     if is_answered {
         polar::lead(said, run, &intent);
     }
@@ -112,11 +101,26 @@ fn one(said: &mut Said<'_>, run: &Asked<'_>, question: &str, before: &[String]) 
 }
 
 /// Answers each clause of a question and names the clauses that are not understood. Returns false if none is.
-fn each(said: &mut Said<'_>, run: &Asked<'_>, clauses: &[String], before: &[String]) -> bool {
+fn each(
+    said: &mut Said<'_>,
+    run: &Asked<'_>,
+    question: &str,
+    clauses: &[String],
+    before: &[String],
+) -> bool {
     let mut before = before.to_vec();
     let mut missed: Vec<&str> = Vec::new();
     let mut last = None;
-    for clause in clauses {
+    let first = Intent::of(&clauses[0], &before, run);
+    let is_known = known(said, run, &clauses[0], &first);
+    if !is_known && numbers(said, run, &Intent::of(question, &before, run)) {
+        return true;
+    }
+    if is_known {
+        before.push(clauses[0].clone());
+        last = Some(clauses[0].clone());
+    }
+    for clause in clauses.iter().skip(usize::from(is_known)) {
         said.next_clause();
         // "what does SV5 do, and why does it have one vertex?"
         let named = clauses::with_names(clause, last.as_ref(), run);
@@ -157,7 +161,7 @@ fn parsed(said: &mut Said<'_>, run: &Asked<'_>, question: &str, intent: &Intent)
     if premise::check(said, run, intent) {
         return true;
     }
-    if time::longer(said, run, intent) || numbers(said, run, intent) {
+    if numbers(said, run, intent) {
         return true;
     }
     // a question about an unknown name gets no conclusions about the job

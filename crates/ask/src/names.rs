@@ -362,7 +362,7 @@ impl<'a> Known<'a> {
             // a hint such as ROWCOUNT is no counter
             let is_metric = matches!(subject, Subject::Evidence(id) if id != known);
             known.eq_ignore_ascii_case(name)
-                && (!is_metric || known == name)
+                && (!is_metric || known == name && is_name(known))
                 && (is_name(known)
                     || *what == Kind::Value && !known.chars().all(char::is_alphabetic)
                     || place.is_quoted()

@@ -5,6 +5,7 @@ use std::ops::Range;
 use report::measure::{Entity, Measure, book};
 use report::{Cause, Language, ProblemType, SegmentKind};
 
+use crate::spelling::corrected;
 use crate::vocabulary::{Phrase, Token, WORDS, is_joined, phrases_at, word};
 use crate::word::{Cue, Quantity, Thing, Word};
 use Thing::*;
@@ -30,10 +31,13 @@ const NOUNS: [(&str, &str); 6] = [
     ("stage", "阶段"), ("vertices", "顶点"), ("vertex", "顶点"), ("task", "任务"), ("token", "令牌"), ("column", "列"),
 ];
 
+/// Verbs that a question for yes or no begins with.
+const AUXILIARIES: &str = "is|are|was|were|do|does|did|has|have|had|can|could|would|should|will";
+
 impl Reading {
     pub(crate) fn of(text: &str) -> Reading {
         let mut reading = Reading {
-            text: text.to_lowercase().replace('’', "'"),
+            text: corrected(&text.replace('’', "'")),
             ..Reading::default()
         };
         reading.read_content();
@@ -275,16 +279,25 @@ impl Reading {
     pub(crate) fn causes(&self) -> Vec<Cause> {
         // "which key" is about hot ones, unless the key of something is meant
         let is_key = self.shows(Cue::WhichKey) && !self.shows(Cue::KeyOf);
-        let is_named = |cause: &Cause| {
+        let is_called = |cause: &Cause| {
             let title = cause.title();
+            let names = [title.zh, title.en, cause.code()];
+            names.iter().any(|name| self.text.contains(name))
+        };
+        let is_named = |cause: &Cause| {
             self.has(Caused(*cause))
                 || self.has(OfType(cause.problem_type()))
                 || is_key && cause.problem_type() == ProblemType::DataSkew
-                || [title.zh, title.en, cause.code()]
-                    .iter()
-                    .any(|name| self.text.contains(name))
         };
-        Cause::ALL.iter().copied().filter(is_named).collect()
+        let named = |is_named: &dyn Fn(&Cause) -> bool| -> Vec<Cause> {
+            let all = Cause::ALL.iter().copied();
+            all.filter(is_named).collect()
+        };
+        // the title of one cause has words for others
+        match named(&is_called) {
+            called if !called.is_empty() => called,
+            _ => named(&is_named),
+        }
     }
 
     /// Whether it points at something named before: "it", "that stage".
@@ -322,28 +335,32 @@ impl Reading {
 
     /// Whether yes or no would answer it.
     pub(crate) fn is_polar(&self) -> bool {
-        const FIRST: &str = "is|are|was|were|do|does|did|has|have|had|can|could|would|should|will";
-        let first = self.english().next();
-        first.is_some_and(|word| FIRST.split('|').any(|first| first == word))
-            || self.shows(Cue::Polar)
+        self.has_part_from(AUXILIARIES) || self.shows(Cue::Polar)
+    }
+
+    /// Whether a sentence or clause of it begins with one of some words: "one task failed, is that bad?".
+    fn has_part_from(&self, words: &str) -> bool {
+        let parts = self.text.split([',', '.', ';', '!', '?', '，', '。']);
+        let first = parts.filter_map(|part| {
+            let words = part.split(|c| !is_joined(c));
+            let mut words = words.filter(|w| !matches!(*w, "" | "and" | "so" | "but"));
+            words.next()
+        });
+        first
+            .into_iter()
+            .any(|first| words.split('|').any(|word| word == first))
     }
 
     /// Whether it is a question for yes or no alone.
     pub(crate) fn asks_yes_no(&self) -> bool {
         const ZH: &str = "吗|是不是|有没有|是否|能不能|会不会|要不要|够不够";
-        const FIRST: &str =
-            "is|are|was|were|do|does|did|has|have|had|can|could|would|should|will|any|anything";
         const MORE: &str = "how|what|which|or";
         const MORE_ZH: &str = "多少|几|哪|什么|怎么|还是|谁|多久|多大";
-        let words = self.english();
-        let words: Vec<&str> = words
-            .skip_while(|w| matches!(*w, "and" | "so" | "but"))
-            .collect();
-        let is_in = |list: &str, word: &&str| list.split('|').any(|known| known == *word);
+        let is_in = |list: &str, word: &str| list.split('|').any(|known| known == word);
         let has = |list: &str| list.split('|').any(|word| self.text.contains(word));
-        let asks_more = self.shows(Cue::Why) || words.iter().any(|word| is_in(MORE, word));
-        let is_polar = words.first().is_some_and(|word| is_in(FIRST, word)) || has(ZH);
-        is_polar && !asks_more && !has(MORE_ZH)
+        let asks_more = self.shows(Cue::Why) || self.english().any(|word| is_in(MORE, word));
+        let begins = self.has_part_from(AUXILIARIES) || self.has_part_from("any|anything");
+        (begins || has(ZH)) && !asks_more && !has(MORE_ZH)
     }
 
     /// Numbers in it.

@@ -149,6 +149,12 @@ impl<'a> Said<'a> {
         self.sentences.extend(own);
     }
 
+    /// Puts the sentences of the clause from one on before those from an earlier one on.
+    pub(crate) fn put_first(&mut self, before: usize, from: usize) {
+        let own = &mut self.sentences[self.earlier_clauses..];
+        own[before..].rotate_left(from - before);
+    }
+
     /// Says something that rests on no evidence.
     pub(crate) fn say(&mut self, text: Text) {
         self.cite(text, &[]);

@@ -1,6 +1,9 @@
 //! Recognizes names, numbers of stages, settings and paths by their spelling.
 
+use crate::vocabulary::{WORDS, phrases_at};
+use crate::word::Word::{self, Filler, Not, Other};
 use std::ops::Range;
+use std::sync::LazyLock;
 
 use crate::subject::Kind;
 
@@ -165,4 +168,63 @@ impl Place<'_> {
         let found = KINDS.iter().find(|(_, zh, en)| is_next(zh, en));
         found.map(|(kind, ..)| *kind)
     }
+}
+
+/// Letters of a word that may be misspelled, and of the word that is meant.
+const MISSPELLED: usize = 4;
+const MEANT: usize = 5;
+
+/// Letters at the end of a word that make another form of it.
+const FORMS: &str = "sdrnyeg";
+
+/// Words of content that a misspelled word may stand for.
+static SPELLINGS: LazyLock<Vec<&'static str>> = LazyLock::new(|| {
+    let content = WORDS.iter().filter(|(words, ..)| {
+        let is_plain = |word: &Word| matches!(word, Filler | Other | Not);
+        !words.iter().all(is_plain)
+    });
+    let words = content.flat_map(|(_, _, en)| en.split('|'));
+    let words = words.map(|word| word.trim_end_matches('*'));
+    words
+        .filter(|word| word.len() >= MEANT && word.bytes().all(|b| b.is_ascii_lowercase()))
+        .collect()
+});
+
+/// A text in small letters, with the words of the vocabulary in place of misspelled ones: "spil", "whcih".
+pub(crate) fn corrected(text: &str) -> String {
+    let is_part = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '.' | '\'' | '/');
+    let mut corrected = String::new();
+    for piece in text.split_inclusive(|c| !is_part(c)) {
+        let word = piece.trim_end_matches(|c| !is_part(c));
+        let lower = piece.to_lowercase();
+        let is_word = word.len() >= MISSPELLED
+            && word[1..].bytes().all(|b| b.is_ascii_lowercase())
+            && word.as_bytes()[0].is_ascii_alphabetic()
+            && !phrases_at(&lower, 0)
+                .any(|(phrase, _)| !phrase.is_loose || !phrase.text.ends_with('*'));
+        // "move" is a form of "moved"
+        let is_form = |word: &str, meant: &str| {
+            let same = word
+                .bytes()
+                .zip(meant.bytes())
+                .take_while(|(a, b)| a == b)
+                .count();
+            let end = word
+                .get(same..)
+                .filter(|end| !end.is_empty())
+                .or(meant.get(same..));
+            let is_end = same + 1 >= word.len().max(meant.len());
+            is_end && end.is_some_and(|end| FORMS.contains(end))
+        };
+        let meant = SPELLINGS.iter().filter(|_| is_word).find(|meant| {
+            let word = &lower[..word.len()];
+            let is_near = strsim::osa_distance(word, meant) == 1;
+            lower.starts_with(&meant[..1]) && is_near && !is_form(word, meant)
+        });
+        match meant {
+            Some(meant) => corrected.push_str(&lower.replacen(&lower[..word.len()], meant, 1)),
+            None => corrected.push_str(&lower),
+        }
+    }
+    corrected
 }

@@ -226,8 +226,35 @@ fn place_of(text: &str, name: &str) -> Option<Range<usize>> {
     places.next()
 }
 
-/// The definitions that a question asks for: it has their names and no other content.
+/// The name of the one term whose definition a question asks for.
+pub(crate) fn named(question: &str) -> Option<&'static str> {
+    let one = asked(question);
+    let [own] = one[..] else { return None };
+    let text = plain(question);
+    let of_own = NAMES
+        .iter()
+        .filter(|(_, definition)| match (definition, own) {
+            (Definition::Term(a), Definition::Term(b)) => std::ptr::eq(*a, b),
+            (Definition::Measure(a), Definition::Measure(b)) => *a == b,
+            (Definition::Cause(a), Definition::Cause(b)) => *a == b,
+            _ => false,
+        });
+    let mut there = of_own.filter(|(name, _)| place_of(&text, name).is_some());
+    there.next().map(|(name, _)| name.as_str())
+}
+
+/// The definitions that a question asks for, after statements such as "I'm new to SCOPE.".
 fn asked(question: &str) -> Vec<Definition> {
+    let last = question.trim_end_matches(['?', '？', '.', '。', ',', '，', ' ']);
+    let last = last.rsplit_once(['.', '。', '!', '！']);
+    match (defined(question), last) {
+        (none, Some((_, last))) if none.is_empty() && last.starts_with(' ') => defined(last),
+        (asked, _) => asked,
+    }
+}
+
+/// The definitions that a text asks for: it has their names and no other content.
+fn defined(question: &str) -> Vec<Definition> {
     let mut rest = plain(question);
     let mut found: Vec<(usize, Definition)> = Vec::new();
     for (name, definition) in NAMES.iter() {
@@ -239,6 +266,12 @@ fn asked(question: &str) -> Vec<Definition> {
         }
     }
     found.sort_by_key(|(at, _)| *at);
+    // "are there any in this job?" asks for no definition of a job
+    if found.len() > 1 {
+        let is_job =
+            |d: &Definition| matches!(d, Definition::Term(term) if term.en.starts_with("job"));
+        found.retain(|(_, definition)| !is_job(definition));
+    }
     // "what does MapInPandas do to the run time?" asks for a time
     let is_plan = |d: &Definition| match d {
         Definition::Term(term) => plan::OPERATORS.iter().any(|of_plan| of_plan.en == term.en),
@@ -272,7 +305,7 @@ fn only_defines(rest: &str, are_several: bool) -> bool {
         || scan.shows(Cue::Purpose)
         || are_several && scan.shows(Cue::Differs);
     // "what is its limit?" asks for a number
-    let asks = asks && !scan.points_back();
+    let asks = asks && !scan.points_back() && !scan.shows(Cue::Target);
     let others = scan
         .words
         .iter()

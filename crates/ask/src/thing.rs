@@ -235,35 +235,72 @@ pub(crate) fn evidence(said: &mut Said<'_>, run: &Asked<'_>, id: &str) {
     );
 }
 
-/// The lines of the script that a diff removes or replaces.
-fn changed(diff: &str) -> impl Iterator<Item = u32> {
-    let mut line = 0;
-    diff.lines().filter_map(move |text| {
+/// Lines of a script that a diff replaces, from a line on; only new ones if it removes none.
+#[derive(Debug, Default)]
+pub(crate) struct Edit<'d> {
+    pub(crate) line: u32,
+    pub(crate) removed: Vec<&'d str>,
+    pub(crate) added: Vec<&'d str>,
+}
+
+/// The changes of a diff.
+pub(crate) fn edits(diff: &str) -> Vec<Edit<'_>> {
+    let mut edits: Vec<Edit<'_>> = Vec::new();
+    let (mut line, mut is_open) = (0, false);
+    for text in diff.lines() {
         if let Some(hunk) = text.strip_prefix("@@ -") {
             let start = hunk.split([',', ' ']).next();
             line = start.and_then(|n| n.parse().ok()).unwrap_or(0);
-            return None;
+            is_open = false;
+            continue;
         }
-        let is_old = line > 0 && !text.starts_with('+');
-        let at = line;
-        line += u32::from(is_old);
-        text.starts_with('-').then_some(at).filter(|at| *at > 0)
-    })
+        let (removed, added) = (text.strip_prefix('-'), text.strip_prefix('+'));
+        let is_change = line > 0 && (removed.is_some() || added.is_some());
+        if is_change && !is_open {
+            edits.push(Edit {
+                line,
+                ..Edit::default()
+            });
+        }
+        is_open = is_change;
+        if let Some(edit) = edits.last_mut().filter(|_| is_change) {
+            edit.removed.extend(removed);
+            edit.added.extend(added);
+        }
+        line += u32::from(line > 0 && added.is_none());
+    }
+    edits
+}
+
+/// The lines of the script that a diff removes or replaces.
+fn changed(diff: &str) -> impl Iterator<Item = u32> {
+    let edits = edits(diff).into_iter();
+    edits.flat_map(|edit| edit.line..edit.line + edit.removed.len() as u32)
 }
 
 /// Bytes of a statement that are quoted.
 const QUOTED: usize = 240;
 
-/// Statements that are quoted.
+/// Statements that are quoted, and lines of one that isn't quoted for the sake of a single line.
 const STATEMENTS: usize = 4;
+const LONG: u32 = 12;
 
 /// Script lines on one line, without their indents.
-fn quoted(text: &str) -> String {
+pub(crate) fn quoted(text: &str) -> String {
     let words: Vec<&str> = text.split_whitespace().collect();
     let all = words.join(" ");
     match report::format::cut(&all, QUOTED) {
         whole if whole.len() == all.len() => all,
         cut => format!("{cut} …"),
+    }
+}
+
+/// `line 12` or `lines 12–15`.
+pub(crate) fn lines_of(from: u32, to: u32) -> Text {
+    let lines = range(from, to);
+    match from == to {
+        true => text!("第 {lines} 行", "line {lines}"),
+        false => text!("第 {lines} 行", "lines {lines}"),
     }
 }
 
@@ -292,18 +329,20 @@ pub(crate) fn quote(said: &mut Said<'_>, run: &Asked<'_>, first: u32, last: u32)
     let meets = |s: &&Statement| s.lines.0 <= last && first <= s.lines.1;
     let statements: Vec<&Statement> = run.statements().iter().filter(meets).collect();
     let is_part = statements.iter().all(|s| s.lines != (first, last));
-    if is_part && first == last || statements.is_empty() {
+    // a program in Python is one long statement
+    let is_program = |s: &&&Statement| last - first < LONG && s.lines.1 - s.lines.0 > LONG;
+    let is_part = is_part && (first == last || statements.iter().any(|s| is_program(&s)));
+    if is_part || statements.is_empty() {
         let text = lines.get(first as usize - 1..(last as usize).min(count));
-        let (lines, text) = (
-            range(first, last),
-            quoted(&text.unwrap_or_default().join("\n")),
-        );
+        let text = quoted(&text.unwrap_or_default().join("\n"));
         said.say(text!(
-            "脚本第 {lines} 行：`{text}`",
-            "Script line {lines}: `{text}`"
+            "脚本{lines}：`{text}`",
+            "Script {lines}: `{text}`",
+            lines = lines_of(first, last)
         ));
     }
-    for s in statements.iter().take(STATEMENTS) {
+    let quotable = statements.iter().filter(|s| !is_program(s));
+    for s in quotable.take(STATEMENTS) {
         let text = quoted(run.text_of(s));
         let lines = range(s.lines.0, s.lines.1);
         let target = match &s.target {

@@ -4,10 +4,8 @@ use report::format::{Seconds, Share, list};
 use report::measure::{Measure, book};
 use report::{Segment, SegmentKind, Text, text};
 
-use crate::intent::{Intent, kind};
+use crate::intent::Intent;
 use crate::said::{Said, names};
-use crate::subject::Subject;
-use crate::word::{Cue, Word};
 use crate::{Asked, found};
 
 /// One of two uses of time is the main one from this ratio on.
@@ -360,46 +358,6 @@ pub(crate) fn time_of(
         ),
     };
     said.cite(sentence, &ids);
-}
-
-/// Says which of two kinds of time is longer: "is the queue longer than the run?". Returns false for any other question.
-pub(crate) fn longer(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) -> bool {
-    let scan = &intent.reading;
-    let joins = scan.shows(Cue::Or);
-    if !joins || !scan.has_any(&[Word::Most, Word::Apart]) || intent.subjects != [Subject::Job] {
-        return false;
-    }
-    let mut times: Vec<(Text, f64)> = Vec::new();
-    for kind in intent.asked.iter().filter_map(|q| kind(*q)) {
-        let is_wait = matches!(kind, SegmentKind::Queue | SegmentKind::CapacityWait);
-        let kinds = match is_wait {
-            true => &[SegmentKind::Queue, SegmentKind::CapacityWait][..],
-            false => &[kind],
-        };
-        let seconds = kinds.iter().map(|kind| seconds_of(run, *kind, None)).sum();
-        if times.iter().all(|(_, known)| *known != seconds) {
-            let title = kind.title_in(run.report.job.engine);
-            times.push((title.into(), seconds));
-        }
-    }
-    let names_run = scan.shows(Cue::Runs);
-    let ran = run.report.job.elapsed_seconds.filter(|_| names_run);
-    times.extend(ran.map(|ran| (text!("运行", "the run"), ran)));
-    times.sort_by(|a, b| b.1.total_cmp(&a.1));
-    let [(one, x), (other, y)] = &times[..] else {
-        return false;
-    };
-    let ids = ran.map(|_| elapsed(said, run)).unwrap_or_default();
-    let sentence = text!(
-        "{one}更长：{x}，{other} {y}（按关键路径）",
-        "{one} takes longer: {x}, against {y} for {other} (by the critical path)",
-        one = one.clone(),
-        other = other.clone(),
-        x = Seconds(*x),
-        y = Seconds(*y)
-    );
-    said.cite(sentence, &ids);
-    true
 }
 
 /// Says the longest part of a kind of time, and when it was.

@@ -4,7 +4,9 @@ use std::collections::BTreeSet;
 
 use job::script::hints;
 use report::format::{RULE, Seconds, Share, list, without_stop};
-use report::{Cause, Finding, Localize, ProblemType, RuleResult, Suggestion, Text, Verdict, text};
+use report::{
+    Cause, Finding, Localize, ProblemType, RuleOutcome, RuleResult, Suggestion, Text, Verdict, text,
+};
 
 use crate::found::{CITED, finding, finding_of, undecided};
 use crate::intent::Intent;
@@ -76,13 +78,7 @@ pub(crate) fn causes(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) {
                 found.for_each(|f| finding_of(said, run, &f.id, in_words));
             }
             RuleResult::Cleared if !is_number && texts.insert(&rule.text) => {
-                let (title, because) = (rule.cause.title(), &rule.text);
-                let sentence = text!(
-                    "已排除“{title}”：{because}",
-                    "Ruled out: {title}; {because}",
-                    title = title
-                );
-                said.cite(sentence, &rule.evidence[..rule.evidence.len().min(CITED)]);
+                cleared(said, rule);
             }
             RuleResult::Explained if !is_number => {
                 let by = rule.by.as_deref().unwrap_or("–");
@@ -128,6 +124,17 @@ pub(crate) fn causes(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) {
     }
 }
 
+/// Says that a cause is ruled out, and why.
+pub(crate) fn cleared(said: &mut Said<'_>, rule: &RuleOutcome) {
+    let (title, because) = (rule.cause.title(), &rule.text);
+    let sentence = text!(
+        "已排除“{title}”：{because}",
+        "Ruled out: {title}; {because}",
+        title = title
+    );
+    said.cite(sentence, &rule.evidence[..rule.evidence.len().min(CITED)]);
+}
+
 /// Whether it names columns or values.
 fn names_values(intent: &Intent) -> bool {
     intent.reading.shows(Cue::Values)
@@ -156,29 +163,14 @@ pub(crate) fn remedy(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) {
     if !wants && !intent.asks(Quantity::Gain) {
         return;
     }
-    let wanted = findings(run, intent);
-    let is_partial = !wanted.is_empty();
+    let is_partial = !findings(run, intent).is_empty();
     if !is_partial && (intent.asks(Quantity::Gain) || intent.goal.is_some()) {
         gain(said, run);
     }
     if !wants {
         return;
     }
-    let fixes = |s: &&Suggestion| {
-        s.finding
-            .as_ref()
-            .is_some_and(|f| wanted.contains(&f.as_str()))
-    };
-    let chosen: Vec<&Suggestion> = match is_partial {
-        true => run
-            .report
-            .suggestions
-            .iter()
-            .filter(fixes)
-            .take(SUGGESTIONS)
-            .collect(),
-        false => first_of_each(run, &intent.except),
-    };
+    let chosen = chosen(run, intent);
     match chosen.as_slice() {
         [] if !intent.except.is_empty() => nothing_else(said),
         [] => nothing_to_change(said, run),
@@ -186,6 +178,26 @@ pub(crate) fn remedy(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) {
             .iter()
             .enumerate()
             .for_each(|(n, s)| suggestion(said, run, s, n == 0)),
+    }
+}
+
+/// The suggestions that a question is about, the first of each finding if it is about none.
+pub(crate) fn chosen<'a>(run: &Asked<'a>, intent: &'a Intent) -> Vec<&'a Suggestion> {
+    let wanted = findings(run, intent);
+    let fixes = |s: &&Suggestion| {
+        s.finding
+            .as_ref()
+            .is_some_and(|f| wanted.contains(&f.as_str()))
+    };
+    match wanted.is_empty() {
+        false => run
+            .report
+            .suggestions
+            .iter()
+            .filter(fixes)
+            .take(SUGGESTIONS)
+            .collect(),
+        true => first_of_each(run, &intent.except),
     }
 }
 
@@ -241,7 +253,12 @@ fn first_of_each<'a>(run: &Asked<'a>, except: &[Cause]) -> Vec<&'a Suggestion> {
     chosen
 }
 
-fn suggestion(said: &mut Said<'_>, run: &Asked<'_>, suggestion: &Suggestion, is_first: bool) {
+pub(crate) fn suggestion(
+    said: &mut Said<'_>,
+    run: &Asked<'_>,
+    suggestion: &Suggestion,
+    is_first: bool,
+) {
     let (id, title) = (&suggestion.id, without_stop(&suggestion.title));
     let gain = match without_stop(&suggestion.gain) {
         "" => Text::default(),

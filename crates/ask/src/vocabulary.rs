@@ -62,6 +62,8 @@ pub(crate) const WORDS: &[Entry] = &[
     (&[Number], "多少个|多少|几个|数量|个数|数目|数", "how many|how much|number of|number|count|amount of|amount"),
     (&[In], "读取|读入|处理|落到|落在|读了|读|进入|流入|收到|进", "read|reads|reading|into|lands on|land on|goes to|go to|went to|process|processes|processed|handle*|enter|enters|entering|feed|feeds|receive*|consume*|ingest*|go in|goes in|comes in|take in|takes in|input rows"),
     (&[Out], "写出|写入|传出|送出|发出|传给|写了|写|输出|产出|产生|流出|出来", "write|writes|wrote|written|writing|output|outputs|produce*|emit*|come out|comes out|came out|out of|leave|leaves|leaving"),
+    (&[Out, Most], "写得多|写的多|写得更多|写的更多", ""),
+    (&[In, Most], "读得多|读的多|读得更多|读的更多", ""),
     (&[Passed, Lost], "丢了|丢失|丢", "lose|loses|lost|gone"),
     (&[When, Arrived, Other], "什么时候启动|何时启动|什么时候起来|什么时候到", "when did it register"),
     (&[Arrived], "加入|到达|就绪|上线|注册|来的", "arrive*|register*|came up|come up|show up|showed up|join the application"),
@@ -82,7 +84,7 @@ pub(crate) const WORDS: &[Entry] = &[
     (&[Median], "中位数|中位", "median|medians|p50"),
     (&[Each], "每个|每一个|各个|各自|分别|单个|每|各", "each|per|every|individual|respectively|by"),
     (&[Spread], "倾斜程度|倾斜度|倾斜|均匀|不均|最大与平均|最大/平均", "skew|skewed|skewness|uneven|evenly|even|spread|balanced|imbalance*|max over mean|max/mean|max to mean"),
-    (&[Share], "百分之几|百分之多少|百分比|占比|比例|份额|占", "share|percent|percentage|fraction|proportion|what part"),
+    (&[Share], "百分之几|百分之多少|百分比|占比|比例|份额|占", "share|percent|percentage|fraction|proportion|what part|how much of"),
     (&[Times], "几倍|多少倍|之比|比值|比率|倍数|倍", "factor|ratio|how many times|by how much"),
     (&[Apart], "还有多远|差多远|多远|少多少|多多少|少了|多了|差多少|相差|差距|差异|差别|偏差|相比|对比|差|比", "how far off|how far|how wrong|difference|differ|differs|versus|vs|compared|compare|than|off|deviation|gap"),
     (&[Rate], "每秒|吞吐量|吞吐率|吞吐", "per second|throughput|a second|rows/s|per sec"),
@@ -99,7 +101,7 @@ pub(crate) const WORDS: &[Entry] = &[
     (&[Of(&book::BUSY)], "顶点总时间|顶点时间总和", "vertex time|vertex seconds|task time|machine time"),
     (&[Of(&book::START)], "启动时间|启动要|启动用", "start-up time|startup time|start up"),
         (&[Of(&book::WAVES)], "波次|几波|几轮|多少波|好几波|分波|一波|波", "wave|waves|rounds"),
-    (&[Of(&book::BUSY_SLOTS)], "利用|用满|用得", "used well|well used|well utilized|put to use|make use of|make good use"),
+    (&[Of(&book::BUSY_SLOTS)], "利用|用满|用光|用足|打满|跑满|占满|用得", "fully used|full use|used up|saturated|maxed out|all used|used well|well used|well utilized|put to use|make use of|make good use"),
     (&[Place], "在脚本的第几行|脚本的第几行|第几行到第几行|脚本第几行|脚本哪里|脚本的哪里|脚本中的位置|第几行|哪几行|哪一行|哪行|脚本|语句|代码|写在",
         "what line*|which line*|on which line*|script lines|script line|line number*|lines|line|statement*|script|code|where in the script"),
     (&[Other], "哪一行数据|哪行数据|哪条数据|哪条记录", "which row|which record|what row"),
@@ -109,7 +111,8 @@ pub(crate) const WORDS: &[Entry] = &[
     (&[When, Other], "什么时候|何时|几点|几时|什么时间", "when|what time|at what point"),
     (&[Define, Other], "什么是|什么叫|何为|是什么|是啥|是个什么|是个啥|啥叫|什么意思|啥意思|意思|是指|指的是什么|指什么|含义|定义|理解|解释|讲讲|区别|什么玩意|啥玩意",
         "explain|explains|describe|define|defined|definition|meaning|means|meant|mean by|stand for|stands for"),
-    (&[SparkJob, Other], "哪个 job|哪两个 job|哪几个 job|哪些 job|每个 job|最慢的 job", "which job|which jobs|slowest job|longest job|each job|per job"),
+    (&[SparkJob, Other], "哪个 job|哪两个 job|哪几个 job|哪些 job|每个 job", "which job|which jobs|each job|per job"),
+    (&[SparkJob, Most, Other], "最慢的 job|最长的 job|最久的 job|最耗时的 job", "slowest job|longest job|slowest jobs"),
     (&[Who, Other], "谁", "who|who's|whose"),
     (&[Which], "啥|哪里|哪儿|何处|哪边|哪一个|哪一|哪个|哪些|哪几个|哪|叫什么|名字|名称|什么", "which|what|what's|whats|name|names|named|called|list|where|where's"),
     (&[Key, Which], "键是什么|键是啥|键有哪些|key 是什么|键是哪", "what key"),
@@ -117,8 +120,8 @@ pub(crate) const WORDS: &[Entry] = &[
     (&[Other], "报的什么错|报什么错|什么错|啥错|错|造成|引起|为什么|为何|为啥|原因|怎么|如何|应该|建议|优化|如果|假如|要是|能不能|可以|多给|多少钱|成本|证据|上次|昨天|上周|以前|之前|缺|错误|异常|报错|失败|问题|正常|配置|要不要|有没有|是不是|会不会|够不够|值不值|好不好|行不行|严重|厉害|浪费|合理|太高|太低|过高|过低|合适|值得|必要|够|足够|翻|赚|加大|调大|增大|提高|增加|减小|调小|改大|改小|砍|改|关键路径|空闲|排队|编译|瓶颈",
         "why|how come|cause|causes|caused|reason|should|could|would|can|fix|improve|faster|save|saves|saving|savings|if|cost|costs|price|evidence|prove|since|yesterday|before|\
          missing|error|errors|exception|failed|fail|fails|failure|problem|wrong|normal|ok|setting*|config*|critical path|idle|queue*|compil*|bottleneck|mean by|need|bound|happen*|going on|enough|bad|serious|severe|matter|matters|blame|worry|worried|concern*|reasonable|high|low|sensible|appropriate|worth|change|changes|changed|waste|wastes|wasted|wasting|win|wins|gain|tried|except|besides|else|again|often"),
-    (&[Filler], "其他|其它|别的|的|了|一个|结果|台|两|又|函数|令牌|吗|呢|是|有|在|和|与|跟|把|被|我们|我|你|请问|请|给|一下|这个|这|那个|那|里面|里|中|上|都|会|要|个|到|从|后|时|还|又|以|用|之间|之|或|多|得|该|它|其|者|整个|作业|应用|job|看|告诉|想|知道|对|出|进行|经过|最后|最终|运行|执行|查|去|来|按|做|大概|大约|究竟|到底|具体|左右|请教|帮|只|也|啊|吧|嘛|各阶段",
-        "the|a|an|according|reports|sooner|quicker|payoff|effective|result|results|anything|something|account for|function|functions|side|will|tomorrow|next|make up|made up|token|tokens|in|of|is|are|was|were|did|do|does|done|doing|this|that|these|those|it|its|to|for|from|by|on|at|with|and|or|much|many|how|me|my|we|our|us|i|you|your|please|tell|show|give|gives|there|have|has|had|be|been|\
+    (&[Filler], "报告里的|报告中的|报告里|报告中|报告|成功跑完|成功完成|成功|跑完|其他|其它|别的|的|了|一个|结果|台|两|又|函数|令牌|吗|呢|是|有|在|和|与|跟|把|被|我们|我|你|请问|请|给|一下|这个|这|那个|那|里面|里|中|上|都|会|要|个|到|从|后|时|还|又|以|用|之间|之|或|多|得|该|它|其|者|整个|作业|应用|job|看|告诉|想|知道|对|出|进行|经过|最后|最终|运行|执行|查|去|来|按|做|大概|大约|究竟|到底|具体|左右|请教|帮|只|也|啊|吧|嘛|各阶段",
+        "the|a|an|successful|successfully|succeeded|completed|according|reports|sooner|quicker|payoff|effective|result|results|anything|something|account for|function|functions|side|will|tomorrow|next|make up|made up|token|tokens|in|of|is|are|was|were|did|do|does|done|doing|this|that|these|those|it|its|to|for|from|by|on|at|with|and|or|much|many|how|me|my|we|our|us|i|you|your|please|tell|show|give|gives|there|have|has|had|be|been|\
          job|application|app|s|one|ones|own|just|only|here|then|them|their|they|as|about|so|any|some|get|gets|got|go|goes|went|really|exactly|hi|hello|thanks|also|between|during|across|over|after|through|single|value|values|now|per-stage|using|used|use|uses|ever|itself|within|being|scope|spark|still|actually|would you|can you|could you|\
          set|setup|hey|yo|ok so|well|pls|plz|kindly|folks|guys|dude|bro|man|wtf|wth|heck|hell|damn|darn|freaking|fucking|bloody|on earth|lol|hmm|right|like|kind of|sort of|a bit|quick question|\
          quickly|simply|basically|literally|honestly|seriously|apparently|obviously|probably|maybe|perhaps|possibly|currently|today|this time|already|even|know|wonder|wondering|see|find|find out|look|looking|\
@@ -143,10 +146,10 @@ pub(crate) const WORDS: &[Entry] = &[
         "why|why's|root cause*|what killed|what failed|what's up|what is up|stack trace|traceback|timeout|timed out|time-out|reason*|cause*|what happened|what is wrong|blew up|blow* up|broke|breaks|what's wrong|what went wrong|how come|explain|\
         hold* up|slow|too long|so long|fail*|crash*|died|killed|exception*|error|errors|error message|exit code|threw|ended|bottleneck*|misses its sla|due to|\
         responsible"),
-    (&[Asks(Quantity::Remedy)], "再快|先动|先调|该动|动哪|改啥|咋改|怎么跑通|怎么弄|如何解决|怎么解决|怎么优化|怎么提速|下手|怎么整|怎么处理|让它快|想快|快一点|快点|怎么搞|如何改|咋办|咋整|该怎么做|跑成功|跑通|成功|怎样让|怎么让|如何让|怎么改|能改|可改|以改|要改|改的|改法|怎么办|建议|优化|解决|修改|改进|改善|提速|加快|加速|缩短|压到|降到|更快|调优|怎么调|先做什么|先改|改哪|改什么|值得改|能直接用|该改|先优化|从哪里入手|从哪入手|从哪开始|从哪里开始|从何入手|第一件事|首要|最先|最值得|最划算|见效最快|先解决|先处理|先看|怎么修|该修|修哪|修什么|先修|修复|第一步|避免",
+    (&[Asks(Quantity::Remedy)], "再快|先动|先调|该动|动哪|改啥|咋改|怎么跑通|怎么弄|如何解决|怎么解决|怎么优化|怎么提速|下手|怎么整|怎么处理|让它快|想快|快一点|快点|怎么搞|如何改|咋办|咋整|该怎么做|跑成功|才能成功|怎么成功|如何成功|跑通|怎样让|怎么让|如何让|怎么改|能改|可改|以改|要改|改的|改法|怎么办|建议|优化|解决|修改|改进|改善|提速|加快|加速|缩短|压到|降到|更快|调优|怎么调|先做什么|先改|改哪|改什么|值得改|能直接用|该改|先优化|从哪里入手|从哪入手|从哪开始|从哪里开始|从何入手|第一件事|首要|最先|最值得|最划算|见效最快|先解决|先处理|先看|怎么修|该修|修哪|修什么|先修|修复|第一步|避免",
         "do i change|do we change|get it thru|get it through|get it to pass|make it pass|make it work|make it faster|make it quicker|make this faster|what now|what to do|should i do|should we do|do i need to change|go faster|what would help|tweak*|\
         get it working|do i fix|do first|first thing|first step|worth fixing|worth changing|leave it alone|next step*|one change|one thing|single change|which change|best change|most effective|payoff|pays off|bang for the buck|sooner|quickest fix|\
-        where would you start|where do we start|where should i start|where should we start|start with|begin with|prioritize|prioritise|succeed*|what would you do|would you change|what should|what can|what could|should i change|should we change|to change|can we do|can i do|do about|fix*|optimi*|improv*|\
+        where would you start|where do we start|where should i start|where should we start|start with|begin with|prioritize|prioritise|to succeed|make it succeed|what would you do|would you change|what should|what can|what could|should i change|should we change|to change|can we do|can i do|do about|fix*|optimi*|improv*|\
         speed*|faster|suggest*|recommend*|advise|advice|tune|tuning|reduce|shorten|cut|solve|avoid|remedy|run faster|quick win*|quickest win*|biggest win*|easiest win*|\
         low-hanging|do first|change first|fix first|where do i start|where to start"),
     (&[Asks(Quantity::Gain)], "能省|节省|省多少|省下|收益|能快多少|快多少|提升多少|减少多少|多大影响|影响多大",
@@ -202,7 +205,7 @@ pub(crate) const WORDS: &[Entry] = &[
     (&[OfType(ProblemType::ExcessiveShuffle)], "洗牌|shuffle|重新分区|数据交换", "shuffl*|repartition*"),
     (&[Caused(Cause::HeapPressure)], "垃圾回收|gc", "gc|garbage"),
     (&[Caused(Cause::Spill)], "落盘|溢出|溢写|spill", "spill*"),
-    (&[Caused(Cause::MemoryEstimateTooLow), Caused(Cause::Spill), Caused(Cause::HeapPressure)], "内存", "memory|oom|out of memory"),
+    (&[Caused(Cause::MemoryEstimateTooLow), Caused(Cause::Spill), Caused(Cause::HeapPressure), Caused(Cause::LimitFailure)], "内存", "memory|oom|out of memory"),
     (&[Caused(Cause::Misestimate), Caused(Cause::MemoryEstimateTooLow)], "估计|基数|预估", "estimat*|cardinality|misestimat*"),
     (&[Caused(Cause::JoinExplosion)], "膨胀|笛卡尔", "explo*|cartesian|cross join|fan-out"),
     (&[Caused(Cause::CpuBoundUdo)], "用户代码|udo|udf|自定义函数", "user code|udo*|udf*|cpu"),
@@ -214,7 +217,7 @@ pub(crate) const WORDS: &[Entry] = &[
     (&[Caused(Cause::SlowMachine)], "慢机器|机器慢|坏机器|节点慢|机器有问题|机器问题", "slow machine*|bad machine*|slow node*|bad node*|machine*|hardware"),
     (&[Caused(Cause::QueueWait)], "排队|等待资源", "queue*|queuing|capacity"),
     (&[Caused(Cause::MissedBroadcast), Caused(Cause::BroadcastTooLarge)], "广播", "broadcast*"),
-    (&[Caused(Cause::LateFilter)], "过滤|where 提前|where 条件|把 where|先 where|谓词|下推", "filter*|predicate*|pushdown|push down|pushed down"),
+    (&[Caused(Cause::LateFilter)], "过滤|where 提前|where 条件|把 where|先 where|where 写|where 放|where 在|谓词|下推", "where clause|the where|filter*|predicate*|pushdown|push down|pushed down"),
     (&[Caused(Cause::UnusedColumns)], "没用到|没有用到|没被使用|未使用|用不到|无用的列|多余的列|没用的列", "unused column*|too many columns|never used|not used|aren't used|unused"),
     (&[Caused(Cause::IneffectiveCache)], "缓存|重复|几遍|多少遍|读了几次|读了多少次|算了几次",
         "cach*|computed again|recomput*|recalculat*|over and over|repeat*|more than once|same thing|same data|same computation|read again|how many times|again and again"),
@@ -256,7 +259,7 @@ pub(crate) const WORDS: &[Entry] = &[
     (&[Cue(Cue::ThisStage)], "这个阶段|该阶段|这个 stage|该 stage|那个阶段|那个 stage|这一步|这步|那一步", "this stage|that stage|the stage|this step|that step"),
     (&[Cue(Cue::Compares)], "比|对比|相比|差别|区别|哪个更|谁更|哪个慢|哪个快|哪个大|哪个多", "than|compar*|versus|vs|difference|differ|which one|which is|slower|faster|longer"),
     (&[Cue(Cue::Or)], "还是|或|和|与|比", "or|than|and|versus|vs"),
-    (&[Cue(Cue::Differs)], "不同", "difference|differ|differs"),
+    (&[Cue(Cue::Differs)], "不同|不一样|不相等|不等|差别|差这么", "difference|differ|differs|different|not the same|not equal|unequal"),
     (&[Cue(Cue::Goal)], "以内|之内|压到|降到|控制在|缩短到|减到|更快|快于|一半以内|钟内|秒内|小时内|能不能|能在|可以在", "within|under|less than|faster than|below|down to|half the time|in half|at most|finish in|complete in|would it|will it|can it|could it|run in|done in"),
     (&[Cue(Cue::DataRow)], "哪一行数据|哪行数据|哪条数据|哪条记录", "which row|which record|what row"),
     (&[Cue(Cue::Healthy)], "正常|健康|没问题", "healthy|normal|ok|okay|fine"),
@@ -297,7 +300,7 @@ pub(crate) const WORDS: &[Entry] = &[
     (&[Cue(Cue::Values)], "列|字段|值", "column*|field*|value*|key|keys"),
     (&[Cue(Cue::Runs)], "运行|跑", "run|runs|running|execution|work"),
     (&[Cue(Cue::Strategy)], "连接方式|连接类型|连接算法|哪种连接|什么连接|join 方式|join 类型|join 算法|哪种 join|什么 join", "join type|type of join|kind of join|join strategy|join algorithm|sort of join"),
-    (&[Cue(Cue::Outsider)], "谁写入|谁写的|谁把|是谁写|谁读取|谁读了|谁在用|谁会用|谁用了|谁生成|谁产生|谁导入|谁维护|谁负责", "who read|who reads|who wrote|who writes|who produced|who produces|who uses|who used|who consumes|who generated|who loads|who loaded|who maintains|who created|who changed|who is reading|who else"),
+    (&[Cue(Cue::Outsider)], "谁写入|谁写的|谁把|是谁写|谁读取|谁读了|谁在用|谁会用|谁用了|谁生成|谁产生|谁导入|谁维护|谁负责|哪个团队|哪些团队|哪个部门", "which team*|what team*|which department*|who read|who reads|who wrote|who writes|who produced|who produces|who uses|who used|who consumes|who generated|who loads|who loaded|who maintains|who created|who is reading|who else"),
     (&[Cue(Cue::Finished)], "跑完了吗|跑完没|跑完了没|跑完了么|结束了吗|结束了没|完成了吗|成功了吗|跑通了吗|还在跑吗|还在运行吗|有没有跑完|是否跑完|是否完成|有没有成功|是否成功|有没有结束",
         "did it finish|did the job finish|did the run finish|did this finish|did this job finish|has it finished|is it finished|did it complete|did the job complete|is it done|has it ended|is it still running|did it succeed|did the job succeed|\
         did this run succeed|did it end|run to the end|did the app finish|did the application finish|did this app*|complete successfully|finish successfully|was it successful|is the job finished|is the application finished|did it get through"),
@@ -307,7 +310,7 @@ pub(crate) const WORDS: &[Entry] = &[
         "anything written|write anything|wrote anything|written anything|any output*|any result*|produce anything|output at all|write any*|produce any*|get written|was anything|anything get"),
     (&[Cue(Cue::Uses)], "用到|用了|使用|用过|读过|读了|引用|被用|用上|在用", "use|uses|used|using|read|reads|reference*|refer*|touch*|need|needs|needed"),
     (&[Cue(Cue::Others)], "除了|以外|之外|别的|其他|其它|另外", "besides|other|others|other than|apart from|another|except|else"),
-    (&[Cue(Cue::Wasted)], "浪费|白跑|白费|损失|白做", "wast*|burn*|burnt|in vain|for nothing|thrown away"),
+    (&[Cue(Cue::Wasted)], "浪费|白跑|白费|损失|白做|白白|扔掉", "wast*|burn*|burnt|in vain|for nothing|thrown away|threw away|throw away|lost to"),
     (&[Cue(Cue::Kinds)], "哪些错|哪种错|哪几种|什么类型|哪些类型|几种错|错误类型|哪类", "kinds of|kind of error*|what errors|which errors|types of error*|error types|what kinds|what kind|sort of error*"),
     (&[Cue(Cue::ExitCode)], "退出码|退出代码|返回码", "exit code*|exit status|exitcode|exit with|exited with"),
     (&[Cue(Cue::Slower)], "哪个慢|谁慢|更慢|哪台慢|最慢|哪个比较慢", "slower|slowest|the slow one|which one is slow|is slow"),
@@ -315,6 +318,12 @@ pub(crate) const WORDS: &[Entry] = &[
     (&[Cue(Cue::Origin)], "谁设|谁定|哪来的|哪里来的|哪儿来的|从哪来|怎么来的|怎么定的|哪里设|哪儿设|由什么决定|什么决定|谁把|谁指定|在哪设|哪里定", "who set|where does|come from|comes from|came from|who decided|what sets|what set|what determines|determined by|set by|what decides|decided by|controls"),
     (&[Cue(Cue::Effect)], "影响|作用|干什么|干嘛|做什么|有什么用|什么用|意思|后果|会怎么样|是什么", "effect*|affect*|impact*|mean|means|do|does|consequence*|control*|implication*|good for"),
     (&[Cue(Cue::Fits)], "放得下|装得下|小于|低于|够小|超过|小于等于|大于", "fit|fits|fitted|under|below|exceed*|small enough|within|larger than|too big|too large|over"),
+    (&[Cue(Cue::Target)], "移到哪|挪到哪|放到哪|该放哪|放在哪|挪去哪|移去哪|提到哪|提前到哪|该写在哪|应该写在哪|该加在哪|加在哪", "should it go|should that go|should the filter go|should it be|where should i move|where do i move|where to move|where to put|where should i put|where do i put|where does it belong|move it to|should i add it|where would it go"),
+    (&[Cue(Cue::Harm)], "要紧|担心|影响|耽误|拖慢|代价|严重|有关系|碍事|亏|问题", "worry|worried|worrying|concern*|matter|matters|cost us|cost me|cost much|cost a lot|cost anything|hurt*|harm*|serious|a problem|big deal|slow* us|slow* it|slow* the|delay*|bad"),
+    (&[Cue(Cue::Attempted)], "几次|多少次|几遍|尝试|两次|两遍|不止一次", "how many times|how often|attempted|attempts|twice|more than once|run again|ran again"),
+    (&[Cue(Cue::Late)], "之后|太晚|太迟|后面|白白|提前|放在 join 后|join 后", "late|later|after|before|in vain|for nothing|earlier|too late|needlessly|unnecessar*"),
+    (&[Cue(Cue::Succeeded)], "还是成功|还能成功|也成功|却成功|仍然成功|没有失败|没失败", "still succeed*|succeed anyway|succeeded anyway|succeed in the end|still pass*|not fail"),
+    (&[Cue(Cue::Hint)], "提示|hint", "hint|hints"),
     (&[Resource(Resource::Tokens)], "令牌|token|au ", "token*|au|aus"),
     (&[Resource(Resource::Executors)], "加机器|加几台机器|多几台机器|更多机器|扩容|executor|执行器|节点", "executor*|worker*|node*|more machines|add machines|additional machines"),
     (&[Resource(Resource::Cores)], "核", "core*|cpu*|slot*"),
@@ -355,7 +364,10 @@ pub(crate) const WORDS: &[Entry] = &[
     (&[Unrecorded(StaticText { zh: "磁盘和网络的速度", en: "the speed of disks and the network" })], "iops|磁盘吞吐|磁盘速度|网络带宽|带宽是|带宽有", "iops|disk throughput|disk speed|bandwidth|network speed|latency"),
     (&[Unrecorded(StaticText { zh: "机器的空闲内存和磁盘空间", en: "the free memory and disk space of the machines" })],
         "剩多少内存|剩余内存|空闲内存|可用内存|内存还剩|机器的内存|剩多少空间|磁盘空间|剩余空间|剩多少磁盘|磁盘还剩|机器内存", "free memory|memory left|memory was left|memory was free|free ram|ram left|free disk|disk space|available memory|space left|memory available|memory did the machine|memory did the host"),
-    (&[Unrecorded(StaticText { zh: "集群上的其他作业", en: "other jobs of the cluster" })], "其他作业|别的作业|谁的作业|别人的作业|集群负载|邻居", "other jobs|another job|whose job*|cluster load|load of the cluster|neighbor*|neighbour*"),
+    (&[Unrecorded(StaticText { zh: "集群上的其他作业：日志只有这一个作业自己的事件", en: "other jobs of the cluster, only this one's own events" })],
+        "其他作业|别的作业|谁的作业|别人的作业|其他用户|别的用户|集群负载|邻居|谁占|谁在占|被谁占|谁抢|集群忙|集群满|集群为什么|集群当时", "other jobs|another job|whose job*|other users|other applications|cluster load|load of the cluster|cluster busy|cluster so busy|cluster full|\
+        who took|who held|who was using the|who is using the|who occupied|who occupies|who was hogging|neighbor*|neighbour*"),
+    (&[Unrecorded(StaticText { zh: "脚本的修改历史", en: "the history of changes to the script" })], "谁改了|谁改的|谁修改|谁动了|谁改过|修改记录|修改历史|改动记录", "who changed|who edited|who modified|who touched|who broke|commit history|change history|last edited"),
     (&[Unrecorded(StaticText { zh: "机器的型号", en: "the models of the machines" })], "机型|cpu 型号|什么型号|几代 cpu", "cpu model|machine type|instance type|vm size|hardware model"),
     (&[Unrecorded(StaticText { zh: "以后的运行和很久以前的运行", en: "later runs or runs long before" })], "下次|下一次|明天|下周|下个月|以后会|将来|上个月|上月|去年|历史上|往年|每天都|经常", "tomorrow|next run|next time|next week|next month|future|last month|last year|last quarter|every day|how often does this job"),
 ];

@@ -254,6 +254,18 @@ pub(crate) enum Cue {
     Effect,
     /// Whether a size is below a limit.
     Fits,
+    /// The place that something is moved to.
+    Target,
+    /// Whether trouble does any harm.
+    Harm,
+    /// How often something was tried.
+    Attempted,
+    /// Too late or in vain, as a filter after a join.
+    Late,
+    /// The hints of the script.
+    Hint,
+    /// In spite of trouble.
+    Succeeded,
 }
 
 impl Word {

@@ -1,6 +1,6 @@
 //! The two runs of a comparison: saved runs, or job folders and event logs that are read now.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use agent::{Request, Silent};
 use report::{Language, Report};
@@ -31,12 +31,16 @@ impl Session {
     pub fn run_in(&self, run: &str, language: Language) -> Result<Option<Analysis>> {
         let row = self.with_store(|store| store.run(run))?;
         let saved = self.report(&row.run_id)?;
+        let summary = self.with_store(|store| store.summary(run))?;
+        // a script outside of the folder has its whole path
+        let script = summary.and_then(|summary| Some(PathBuf::from(summary.script?.file)));
         let task = Task {
             request: Request {
                 job: row.job.into(),
                 question: saved.question.clone(),
                 language: Some(language),
                 run_id: Some(row.run_id),
+                script: script.filter(|path| path.is_absolute() && path.is_file()),
                 ..Request::default()
             },
             reasoner: ReasonerChoice {

@@ -1,8 +1,8 @@
 //! Attempts without a result: their number, their errors, and their run time.
 
-use report::format::{ATTEMPT, Seconds, TIME, list, without_stop};
+use report::format::{ATTEMPT, Seconds, Share as Part, TIME, list, without_stop};
 use report::measure::book;
-use report::{Cause, JobState, Text, text};
+use report::{Cause, JobState, SegmentKind, Text, text};
 use runs::StageSummary;
 
 use super::{meant, some, stages};
@@ -11,7 +11,7 @@ use crate::said::Said;
 use crate::subject::Subject;
 use crate::word::Word::*;
 use crate::word::{Cue, Quantity, Thing};
-use crate::{Asked, found, record};
+use crate::{Asked, found, record, time as account};
 
 /// Errors, and vertices with their attempts, that are named.
 const ERRORS: usize = 4;
@@ -25,6 +25,90 @@ const USER: &str = "_USER_|PythonException|UserCode|Unhandled exception";
 fn lost(stage: &StageSummary) -> f64 {
     let counts = [&book::FAILED, &book::REVOKED];
     counts.iter().filter_map(|m| stage.get(m)).sum()
+}
+
+/// A part of the run time of all vertices below which lost attempts don't matter.
+const HARMLESS: f64 = 0.05;
+
+/// Says whether lost attempts did harm: "one task failed, do I have to worry?".
+pub(super) fn harm(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) -> bool {
+    let reading = &intent.reading;
+    let names_lost = [Of(&book::FAILED), Of(&book::REVOKED), Named(&book::FAILED)];
+    let is_about = reading.has_any(&names_lost) || reading.shows(Cue::Failure);
+    let asks = reading.shows(Cue::Harm) && reading.asks_yes_no() && !reading.shows(Cue::Would);
+    let lost: Vec<&StageSummary> = meant(run, intent).filter(|s| lost(s) > 0.0).collect();
+    if !asks || !is_about || lost.is_empty() || run.report.job.state != JobState::Succeeded {
+        return false;
+    }
+    let sum = |stages: &[&StageSummary], measure| -> f64 {
+        stages.iter().filter_map(|s| s.get(measure)).sum()
+    };
+    let all: Vec<&StageSummary> = run.summary.stages.iter().collect();
+    let (wasted, busy) = (sum(&lost, &book::LOST_WORK), sum(&all, &book::BUSY));
+    let share = (wasted + busy > 0.0).then(|| wasted / (wasted + busy));
+    let is_found = run
+        .report
+        .findings
+        .iter()
+        .any(|f| f.cause == Cause::VertexRetries);
+    let is_harm = is_found || share.is_some_and(|share| share >= HARMLESS);
+    said.affirm(is_harm);
+    let path = account::seconds_of(run, SegmentKind::Retry, None);
+    let share = match share {
+        Some(share) => text!(
+            "{time}，占所有顶点运行时间的 {share}；关键路径上的重试用时 {path}",
+            "{time}, {share} of the run time of all vertices; retries take {path} on the critical path",
+            time = Seconds(wasted / 1e3),
+            share = Part(share),
+            path = Seconds(path)
+        ),
+        None => text!("{time}", "{time}", time = Seconds(wasted / 1e3)),
+    };
+    said.say(text!(
+        "作业成功：没有结果的尝试都重试成功了，它们共运行 {share}",
+        "The job succeeded: what had no result was repeated and succeeded; the attempts without a result ran {share}",
+        share = share
+    ));
+    count(said, run, &lost);
+    errors(said, &lost);
+    let mut findings = run.report.findings.iter();
+    if let Some(own) = findings.find(|f| f.cause == Cause::VertexRetries) {
+        found::finding(said, own, false);
+    }
+    true
+}
+
+/// Says how often a stage was run, and why more than once.
+pub(super) fn of_stage(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) -> bool {
+    let named = stages(intent);
+    let base = |at: &usize| {
+        let name = run.summary.stages[*at].name.as_str();
+        name.split(" (attempt").next().unwrap_or(name)
+    };
+    let Some(own) = named.first().map(base) else {
+        return false;
+    };
+    let is_one = named.len() > 1 && named.iter().all(|at| base(at) == own);
+    let is_vertex = intent.reading.has(Noun(Thing::Vertex));
+    if !is_one || is_vertex || !intent.reading.shows(Cue::Attempted) {
+        return false;
+    }
+    let names: Vec<String> = named
+        .iter()
+        .map(|at| run.summary.stages[*at].name.clone())
+        .collect();
+    let names = some(&names, SHOWN, said.language());
+    said.say(text!(
+        "{own} 运行了 {times}：{names}",
+        "{own} was attempted {times}: {names}",
+        times = TIME.count(named.len() as f64)
+    ));
+    let lost = |f: &&report::Finding| matches!(f.cause, Cause::ExecutorLost | Cause::VertexRetries);
+    let findings = run.report.findings.iter().filter(lost);
+    findings.for_each(|f| found::finding(said, f, false));
+    let meant: Vec<&StageSummary> = named.iter().map(|at| &run.summary.stages[*at]).collect();
+    errors(said, &meant);
+    true
 }
 
 /// Says how many attempts were lost, their errors and their time.
@@ -42,7 +126,7 @@ pub(super) fn answer(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) -> b
         || reading.shows(Cue::Wasted)
         || reading.shows(Cue::Kinds);
     // “为什么还是成功了” asks why the job did not fail
-    let asks_success = intent.asks(Quantity::Remedy) && run.report.job.state == JobState::Succeeded;
+    let asks_success = reading.shows(Cue::Succeeded) && run.report.job.state == JobState::Succeeded;
     let is_other =
         intent.asks_why() != asks_success || intent.asks(Quantity::Gain) || reading.has(Define);
     let asks_vertex = reading.has(Which) && reading.has(Noun(Thing::Vertex));
@@ -77,7 +161,10 @@ pub(super) fn answer(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) -> b
     if named.is_empty() && is_error && intent.is_polar() {
         said.say(text!("作业没有失败", "The job did not fail"));
     }
+    // a time that is asked for needs no list of errors
+    let only_time = is_time && !is_error;
     match reading.has_any(&[Noun(Thing::Machine), Noun(Thing::Executor)]) {
+        _ if only_time => {}
         true => meant
             .iter()
             .take(SHOWN)

@@ -1,13 +1,15 @@
 //! Which of several uses takes the time: "is it I/O or the user code?".
 
 use report::format::{Seconds, Share};
-use report::{SegmentKind, Text, text};
+use report::{Cause, Finding, RuleOutcome, RuleResult, SegmentKind, Text, text};
 
 use super::{has, is_whole};
 use crate::intent::Intent;
 use crate::said::Said;
+use crate::subject::Subject;
+use crate::word::Word::{Apart, Most};
 use crate::word::{Cue, Quantity};
-use crate::{Asked, time};
+use crate::{Asked, found, thing, time, verdict};
 
 use SegmentKind as Kind;
 
@@ -30,10 +32,51 @@ const USES: &[(&[Kind], &str, &str, &str)] = &[
     (&[Kind::Startup], "启动", "start-up", "start-up|startup|启动"),
 ];
 
+/// Says what the rules found of a cause that a question names for script lines: "does the WHERE in line 29 come too late?".
+pub(super) fn judged(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) -> bool {
+    let reading = &intent.reading;
+    let lines = intent.subjects.iter().find_map(|s| match s {
+        Subject::Lines(first, last) => Some((*first, *last)),
+        _ => None,
+    });
+    let is_late = reading.shows(Cue::Late) && intent.causes.contains(&Cause::LateFilter);
+    let names_lines = lines.is_some() && !intent.causes.is_empty();
+    if !reading.asks_yes_no() || !is_late && !names_lines {
+        return false;
+    }
+    let is_meant = |cause: Cause| match is_late {
+        true => cause == Cause::LateFilter,
+        false => intent.causes.contains(&cause),
+    };
+    let is_there = |f: &&Finding| {
+        let meets =
+            |(a, b): (u32, u32)| f.script_lines.is_none_or(|[from, to]| from <= b && a <= to);
+        is_meant(f.cause) && lines.is_none_or(meets)
+    };
+    let found: Vec<&Finding> = run.report.findings.iter().filter(is_there).collect();
+    let mut rules = run.report.rules.iter().filter(|r| is_meant(r.cause));
+    let is_cleared =
+        |r: &RuleOutcome| matches!(r.outcome, RuleResult::Cleared | RuleResult::NotApplicable);
+    if found.is_empty() && !rules.clone().any(is_cleared) {
+        return false;
+    }
+    said.affirm(!found.is_empty());
+    found.iter().for_each(|f| found::finding(said, f, false));
+    let own = rules.find(|r| found.is_empty() && r.outcome == RuleResult::Cleared);
+    own.iter().for_each(|rule| verdict::cleared(said, rule));
+    if let Some((first, last)) = lines {
+        thing::quote(said, run, first, last);
+    }
+    true
+}
+
 /// Says the time of each use that a question chooses among, the longest first.
 pub(super) fn answer(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) -> bool {
     let text = intent.reading.text();
-    let chooses = intent.reading.shows(Cue::Choice) && is_whole(intent);
+    let reading = &intent.reading;
+    // "is the queue longer than the run?"
+    let compares = reading.shows(Cue::Or) && reading.has_any(&[Most, Apart]);
+    let chooses = (reading.shows(Cue::Choice) || compares) && is_whole(intent);
     let is_balance = |zh: &str| matches!(zh, "计算" | "读写和传输数据");
     let is_in = |words: &str| words.split('|').any(|word| has(text, word));
     let named = USES.iter().filter(|(.., words)| chooses && is_in(words));
@@ -46,6 +89,9 @@ pub(super) fn answer(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) -> b
     let mut named: Vec<_> = named
         .map(|(kinds, zh, en, _)| (seconds(kinds), *zh, *en))
         .collect();
+    let ran = run.report.job.elapsed_seconds;
+    let ran = ran.filter(|_| compares && reading.shows(Cue::Runs));
+    named.extend(ran.map(|ran| (ran, "运行", "the run")));
     named.sort_by(|a, b| b.0.total_cmp(&a.0));
     let total = run.report.job.total_seconds.filter(|total| *total > 0.0);
     let (Some(total), [(most, zh, en), rest @ ..]) = (total, &named[..]) else {
@@ -65,8 +111,8 @@ pub(super) fn answer(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) -> b
     });
     let others: Vec<Text> = others.collect();
     said.say(text!(
-        "主要是{zh}：关键路径上 {n}，占全程的 {share}；{others}",
-        "Mostly {en}: {n} on the critical path, {share} of the whole time; {others}",
+        "更长的是{zh}：{n}，占全程的 {share}；{others}（按关键路径）",
+        "The longer one is {en}: {n}, {share} of the whole time; {others} (by the critical path)",
         n = Seconds(*most),
         share = Share(most / total),
         others = Text::joined(&others, ["、", ", "])

@@ -1,14 +1,20 @@
 //! Questions of a known kind, by their words: each kind has one answer, which begins with the asked fact.
 
+mod advice;
 mod attempts;
 mod executions;
 mod executors;
 mod hypotheses;
+mod jobs;
 mod outputs;
+mod part;
 mod plan;
 mod progress;
 mod script;
+mod slots;
 mod vertices;
+
+pub(crate) use advice::lines;
 
 use report::Language;
 use runs::StageSummary;
@@ -23,8 +29,9 @@ use crate::word::Word;
 type Kind = fn(&mut Said<'_>, &Asked<'_>, &Intent) -> bool;
 
 #[rustfmt::skip]
-const KINDS: [Kind; 17] = [
-    progress::finished, progress::ran, script::clause, outputs::any, vertices::one, vertices::first, attempts::answer, executors::answer, executions::answer,
+const KINDS: [Kind; 28] = [
+    jobs::answer, script::hints, advice::change, advice::place, attempts::harm, attempts::of_stage, part::of_time, plan::shuffled, plan::broadcast,
+    hypotheses::judged, slots::used, progress::finished, progress::ran, script::clause, outputs::any, vertices::one, vertices::first, attempts::answer, executors::answer, executions::answer,
     hypotheses::answer, script::usage, plan::window, plan::flow, plan::decided, plan::each, plan::fits, vertices::all,
 ];
 

@@ -4,16 +4,16 @@ use diagnosis::configuration::bytes;
 use job::script::Statement;
 use report::format::{Bytes as Size, Number as Count};
 use report::measure::book;
-use report::text;
+use report::{Cause, Text, text};
 use runs::{EdgeSummary, OperatorSummary};
 
-use super::{is_whole, meant, stages};
+use super::{advice, is_whole, meant, stages};
 use crate::intent::Intent;
 use crate::said::Said;
 use crate::subject::Subject;
 use crate::word::Word::*;
 use crate::word::{Cue, Quantity, Thing};
-use crate::{Asked, origin, record, thing};
+use crate::{Asked, found, origin, record, thing, verdict};
 
 /// Windows and exchanges named.
 const SHOWN: usize = 3;
@@ -99,32 +99,118 @@ pub(super) fn decided(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) -> 
     };
     let named = stages(intent);
     let is_count = reading.has_any(&[Noun(Thing::Partition), Noun(Thing::Vertex), Number]);
-    let asks = reading.shows(Cue::Origin) || intent.asks_why() && named.iter().any(of_number);
+    // "20 and 15 vertices, why not the same?"
+    let differs = is_count && named.len() > 1 && reading.shows(Cue::Differs);
+    let asks =
+        reading.shows(Cue::Origin) || intent.asks_why() && (differs || named.iter().any(of_number));
     let all = 0..run.summary.stages.len();
     let meant: Vec<usize> = match named.is_empty() {
         true => all.filter(of_number).take(1).collect(),
         false => named,
     };
-    let [at] = meant[..] else { return false };
-    if !asks || !is_count && !of_number(&at) {
+    if !asks || meant.is_empty() || !is_count && !meant.iter().any(of_number) {
         return false;
     }
     let begun = said.len();
-    origin::partitions(said, run, at);
-    let readers = run.summary.stages[at]
-        .operators
-        .iter()
-        .filter_map(|o| o.reads.as_ref());
-    for name in readers.take(SHOWN) {
-        let input = run.summary.inputs.iter().find(|input| input.name == *name);
-        input
-            .iter()
-            .for_each(|input| thing::describe_input(said, input));
-    }
-    if said.len() > begun {
-        origin::vertices(said, run, &run.summary.stages[at], false);
+    for at in meant.into_iter().take(SHOWN) {
+        let stage = &run.summary.stages[at];
+        origin::vertices(said, run, stage, false);
+        origin::partitions(said, run, at);
+        let readers = stage.operators.iter().filter_map(|o| o.reads.as_ref());
+        for name in readers.take(SHOWN) {
+            let input = run.summary.inputs.iter().find(|input| input.name == *name);
+            let inputs = input.iter();
+            inputs.for_each(|input| thing::describe_input(said, input));
+        }
     }
     said.len() > begun
+}
+
+/// Says the shuffled data that a stage reads and writes.
+pub(super) fn shuffled(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) -> bool {
+    let reading = &intent.reading;
+    let named = stages(intent);
+    let sides = [reading.has(In), reading.has(Out)];
+    let others = [Rows, Time, Most, Least, Mean, Key, Noun(Thing::Partition)];
+    let asks = reading.has(Noun(Thing::Exchange)) && sides.contains(&true);
+    if !asks || named.is_empty() || reading.has_any(&others) || intent.asks_why() {
+        return false;
+    }
+    let begun = said.len();
+    let vertex = run.vertex();
+    for at in named {
+        let name = &run.summary.stages[at].name;
+        let edges = [&run.channels().into[at], &run.channels().out_of[at]];
+        for (n, edges) in edges.into_iter().enumerate().filter(|(n, _)| sides[*n]) {
+            let edges = edges.iter().map(|edge| &run.summary.edges[*edge]);
+            let known = edges.filter_map(|e| Some((e, e.values.value(&book::BYTES_CROSSING)?)));
+            let known: Vec<_> = known.collect();
+            let mut ids = Vec::new();
+            for (e, value) in &known {
+                let name = |at: usize| run.summary.stages.get(at).map_or("", |s| s.name.as_str());
+                let between = format!("{} → {}", name(e.from), name(e.to));
+                ids.extend(said.evidence_of(&book::BYTES_CROSSING, value, &between, vertex));
+            }
+            let bytes = Size(known.iter().map(|(_, value)| value.number()).sum());
+            let sentence = match n {
+                0 => text!(
+                    "{name} 的 Shuffle 读取：{bytes}",
+                    "Shuffle read of {name}: {bytes}",
+                    bytes = bytes
+                ),
+                _ => text!(
+                    "{name} 的 Shuffle 写出：{bytes}",
+                    "Shuffle written by {name}: {bytes}",
+                    bytes = bytes
+                ),
+            };
+            if !known.is_empty() {
+                said.cite(sentence, &ids);
+            }
+        }
+    }
+    said.len() > begun
+}
+
+const ADAPTIVE: &str = "spark.sql.adaptive.enabled";
+
+/// Says why a join is no broadcast: the finding and its change, and what the optimizer compares.
+pub(super) fn broadcast(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) -> bool {
+    let is_missed = |c: &Cause| *c == Cause::MissedBroadcast;
+    let mut findings = run.report.findings.iter();
+    let found = findings.find(|f| is_missed(&f.cause));
+    let asks = intent.asks_why() && intent.causes.iter().any(is_missed);
+    let Some(found) = found.filter(|_| asks) else {
+        return false;
+    };
+    let value = |key: &str| {
+        run.summary
+            .settings
+            .get(key)
+            .map(|[value, _]| value.as_str())
+    };
+    let suggestions = run.report.suggestions.iter();
+    let mut own = suggestions.filter(|s| s.finding.as_ref() == Some(&found.id));
+    if let Some(threshold) = value(THRESHOLD) {
+        let adaptive = match value(ADAPTIVE) {
+            Some("false") => text!(
+                "，AQE 又已关闭，运行时不会按实际大小改用广播",
+                ", and as AQE is off, no join switches to a broadcast by its actual size"
+            ),
+            _ => Text::default(),
+        };
+        said.say(text!(
+            "优化器按估计大小（过滤之前整张表的大小）与 {key} = {threshold} 比较，因此没有选择广播{adaptive}",
+            "The optimizer compares the estimated size, which is that of the whole table before its filters, with {key} = {threshold}{adaptive}",
+            key = THRESHOLD,
+            adaptive = adaptive
+        ));
+    } else if let Some(first) = own.next() {
+        advice::edits(said, first);
+        verdict::suggestion(said, run, first, true);
+    }
+    found::finding(said, found, true);
+    true
 }
 
 /// Says how much data each partition of the exchanges gets.
@@ -168,7 +254,7 @@ pub(super) fn each(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) -> boo
                 " and {rows} rows",
                 rows = Count(rows.round())
             ),
-            None => report::Text::default(),
+            None => Text::default(),
         };
         said.cite(
             text!(

@@ -1,6 +1,8 @@
 //! Clauses and names of the script: whether it has them, and where.
 
 use job::script::{Statement, StatementKind};
+use report::format::Ratio;
+use report::measure::book;
 use report::text;
 
 use super::{has, some, stages};
@@ -130,49 +132,133 @@ pub(super) fn usage(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) -> bo
     said.len() > 0
 }
 
+/// Says the hints of the script with their lines, and how far a number of rows is off.
+pub(super) fn hints(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) -> bool {
+    let reading = &intent.reading;
+    let asks = reading.has_any(&[Rows, Apart, Times, Estimated, Place, Number]);
+    let is_other =
+        intent.asks_why() || intent.asks(Quantity::Remedy) || intent.asks(Quantity::Gain);
+    if !reading.shows(Cue::Hint) || !asks || is_other {
+        return false;
+    }
+    let Some(script) = &run.summary.script else {
+        return false;
+    };
+    let of_rows = reading.has_any(&[Rows, Apart, Estimated]);
+    let begun = said.len();
+    let hinted = run
+        .statements()
+        .iter()
+        .flat_map(|s| s.hints.iter().map(move |h| (s, h)));
+    let hinted: Vec<_> = hinted
+        .filter(|(_, h)| !of_rows || h.name.contains("ROWCOUNT"))
+        .collect();
+    for (s, hint) in hinted.into_iter().take(SHOWN * 2) {
+        let before = script.text.get(..hint.span.start).unwrap_or_default();
+        let line = before.matches('\n').count() + 1;
+        let value = hint
+            .value
+            .as_deref()
+            .map_or(String::new(), |value| format!("={value}"));
+        let name = &hint.name;
+        said.say(text!(
+            "脚本第 {line} 行的提示是 {name}{value}",
+            "The hint in script line {line} is {name}{value}"
+        ));
+        let claimed = hint
+            .value
+            .as_deref()
+            .and_then(|v| v.trim().parse::<f64>().ok());
+        // the statement itself, else the one that it reads
+        let reads = |of: &&Statement| {
+            let target = of.target.as_deref().unwrap_or_default();
+            of.lines < s.lines && !target.is_empty() && run.text_of(s).contains(target)
+        };
+        let own = std::iter::once(s).chain(run.statements().iter().filter(reads));
+        let rows_of = |s: &Statement| {
+            let is_there = |line: u32| (s.lines.0..=s.lines.1).contains(&line);
+            let stages = run.summary.stages.iter();
+            let all = stages.flat_map(|stage| stage.operators.iter().map(move |o| (stage, o)));
+            let mut there = all.filter(|(_, o)| o.line.is_some_and(is_there));
+            there.find_map(|(stage, o)| Some((stage, o, o.values.value(&book::OPERATOR_ROWS)?)))
+        };
+        let actual = own.into_iter().find_map(rows_of);
+        if let Some((claimed, (stage, o, value))) = claimed.filter(|_| of_rows).zip(actual) {
+            let ids = said.evidence_of(
+                &book::OPERATOR_ROWS,
+                value,
+                &o.name_in(&stage.name),
+                run.vertex(),
+            );
+            let (more, less) = (
+                claimed.max(value.number()),
+                claimed.min(value.number()).max(1.0),
+            );
+            said.cite(
+                text!(
+                    "实际是 {rows}，提示是实际的 {ratio}",
+                    "There are {rows}, so the hint is off by a factor of {by}",
+                    rows = book::OPERATOR_ROWS.shown(value.number(), run.vertex()),
+                    ratio = Ratio(claimed / value.number().max(1.0)),
+                    by = Ratio(more / less)
+                ),
+                &ids,
+            );
+        }
+    }
+    said.len() > begun
+}
+
+/// The text of a statement without its comments.
+fn code_of(run: &Asked<'_>, s: &Statement) -> String {
+    let lines = run.text_of(s).lines();
+    let code = lines.map(|line| line.split("//").next().unwrap_or(line));
+    code.collect::<Vec<_>>().join("\n")
+}
+
 /// Says the statements that use a name, besides its declaration.
 fn used(said: &mut Said<'_>, run: &Asked<'_>, name: &str) {
-    let own = name
-        .rsplit(['/', '.'])
-        .find(|part| part.len() > 3)
-        .unwrap_or(name);
-    let text = |s: &Statement| run.text_of(s);
-    let declares = |s: &&Statement| s.kind == StatementKind::Declare && text(s).contains(own);
-    let declared: Vec<&str> = run
-        .statements()
-        .iter()
-        .filter(declares)
-        .filter_map(|s| s.target.as_deref())
-        .collect();
-    let mut names: Vec<&str> = declared
-        .iter()
-        .map(|name| name.trim_start_matches('@'))
-        .collect();
-    names.push(own);
-    let uses = |s: &&Statement| {
-        s.kind != StatementKind::Declare && names.iter().any(|n| mention::has(text(s), n))
+    let mut parts = name.rsplit(['/', '.']);
+    let own = parts.find(|part| part.len() > 3).unwrap_or(name);
+    // a column is declared as `Payload: string`
+    let is_column = |s: &Statement| {
+        let text = code_of(run, s);
+        let mut places = text.match_indices(own);
+        let has_type =
+            |(at, _): (usize, &str)| text[at + own.len()..].trim_start().starts_with(':');
+        s.kind == StatementKind::Extract && places.any(has_type)
     };
-    let uses: Vec<&Statement> = run.statements().iter().filter(uses).collect();
-    if run.statements().is_empty() {
+    let declares = |s: &&Statement| {
+        let is_declared = s.kind == StatementKind::Declare || is_column(s);
+        is_declared && mention::has(&code_of(run, s), own)
+    };
+    let all = run.statements();
+    if all.is_empty() {
         return;
     }
+    let declared: Vec<&Statement> = all.iter().filter(declares).collect();
+    let named = declared.iter().filter(|s| s.kind == StatementKind::Declare);
+    let named = named.filter_map(|s| s.target.as_deref());
+    let names: Vec<&str> = named
+        .map(|name| name.trim_start_matches('@'))
+        .chain([own])
+        .collect();
+    let uses =
+        |s: &&Statement| !declares(s) && names.iter().any(|n| mention::has(&code_of(run, s), n));
+    let uses: Vec<&Statement> = all.iter().filter(uses).collect();
     said.affirm(!uses.is_empty());
-    match uses.first() {
-        Some(first) => {
+    match (uses.first(), declared.first()) {
+        (Some(first), _) => {
             thing::quote(said, run, first.lines.0, first.lines.1);
         }
-        None => said.say(text!(
-            "脚本中没有语句使用 {name}",
-            "No statement of the script uses {name}"
-        )),
-    }
-    for s in run
-        .statements()
-        .iter()
-        .filter(declares)
-        .filter(|_| uses.is_empty())
-        .take(1)
-    {
-        thing::quote(said, run, s.lines.0, s.lines.1);
+        (None, first) => {
+            said.say(text!(
+                "脚本中没有语句使用 {name}",
+                "No statement of the script uses {name}"
+            ));
+            if let Some(s) = first {
+                thing::quote(said, run, s.lines.0, s.lines.1);
+            }
+        }
     }
 }

@@ -1,12 +1,15 @@
 //! Sentences about two values: estimates and actual rows, amounts per second or per file, differences.
 
-use report::format::Ratio;
+use report::format::{Change, Ratio};
 use report::measure::{Entity, Measure, Unit, book};
 use report::{Text, text};
 
 use super::Query;
 use super::rows::Row;
 use crate::said::Said;
+
+/// A ratio of two values below which their difference is a percentage.
+const ALIKE: f64 = 1.1;
 
 /// Things that a ranking names.
 pub(super) const RANKED: usize = 3;
@@ -111,29 +114,50 @@ impl Query<'_> {
     }
 }
 
-/// Says the ratio and the difference of two values.
+/// Says the difference of two values; of different things, which one has more.
 pub(super) fn apart(
     said: &mut Said<'_>,
     [one, other]: [Text; 2],
     [x, y]: [f64; 2],
     measure: &'static Measure,
-    vertex: report::format::Noun,
+    (of_things, vertex): (bool, report::format::Noun),
 ) {
     let ([one, other], [x, y]) = match x < y {
         true => ([other, one], [y, x]),
         false => ([one, other], [x, y]),
     };
     let ratio = match (x > 0.0, y > 0.0) {
+        (true, true) if x / y < ALIKE => text!("（{by}）", " ({by})", by = Change::between(y, x)),
         (true, true) => text!("，为 {ratio}", ", {ratio}", ratio = Ratio(x / y)),
         _ => Text::default(),
     };
-    let sentence = text!(
-        "{one} 与 {other} 相差 {n}{ratio}",
-        "{one} against {other}: a difference of {n}{ratio}",
-        one = one,
-        other = other,
-        n = measure.shown((x - y).abs(), vertex),
+    let n = measure.shown((x - y).abs(), vertex);
+    let is_time = matches!(measure.unit, Unit::Ms | Unit::Seconds);
+    let than = match (of_things, is_time) {
+        (false, _) => text!(
+            "{one} 与 {other}",
+            "{one} against {other}",
+            one = one,
+            other = other
+        ),
+        (true, true) => text!(
+            "{one} 比 {other} 长，",
+            "{one} is longer than {other}",
+            one = one,
+            other = other
+        ),
+        (true, false) => text!(
+            "{one} 比 {other} 多，",
+            "{one} has more than {other}",
+            one = one,
+            other = other
+        ),
+    };
+    said.say(text!(
+        "{than}相差 {n}{ratio}",
+        "{than}: a difference of {n}{ratio}",
+        than = than,
+        n = n,
         ratio = ratio
-    );
-    said.say(sentence);
+    ));
 }

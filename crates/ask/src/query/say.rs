@@ -29,6 +29,12 @@ impl Query<'_> {
     ) -> bool {
         let vertex = self.run.vertex();
         let mut known = Vec::new();
+        let begun = said.len();
+        let bytes = measures.iter().filter(|m| m.unit == Unit::Bytes);
+        let bytes: Vec<&'static Measure> = bytes.copied().collect();
+        // "which one reads more data?"
+        let is_data = self.is_choice() && self.has(Word::Data) && !bytes.is_empty();
+        let measures = if is_data { &bytes[..] } else { measures };
         for measure in measures {
             let of_rows = rows
                 .iter()
@@ -66,7 +72,11 @@ impl Query<'_> {
                 vertex,
             );
         }
+        let values = said.len();
         self.combined(said, measures, &known);
+        if self.is_choice() {
+            said.put_first(begun, values);
+        }
         let of_vertex =
             |row: &&Row<'_>| is_of_one_input(row) && measures.contains(&&book::ROWS_MAX);
         if rows.iter().any(|row| of_vertex(&row)) {
@@ -107,8 +117,7 @@ impl Query<'_> {
         }
         // "which of the two reads more?" compares the values of each measure
         let compares = self.scan.has_any(&[Word::Times, Word::Apart]);
-        let chooses = self.scan.has_any(&[Word::Which, Word::Who]);
-        let is_choice = chooses && self.subjects.len() == 2;
+        let is_choice = self.is_choice();
         let by_measure = known.chunk_by(|a, b| a.1 == b.1 || known.len() == 2);
         for pair in by_measure.filter(|_| compares || is_choice) {
             let [(one, a, x), (other, b, y)] = *pair else {
@@ -125,9 +134,15 @@ impl Query<'_> {
                 false => text!("{name}", "{name}", name = row.name),
             };
             if a.unit == b.unit {
-                apart(said, [label(one, a), label(other, b)], [x, y], a, vertex);
+                let labels = [label(one, a), label(other, b)];
+                apart(said, labels, [x, y], a, (one.name != other.name, vertex));
             }
         }
+    }
+
+    /// Whether it asks which of two things it is.
+    fn is_choice(&self) -> bool {
+        self.scan.has_any(&[Word::Which, Word::Who]) && self.subjects.len() == 2
     }
 
     /// Whether the question names a thing before the others.
@@ -262,13 +277,8 @@ impl Query<'_> {
         }
         if let ([one, other, ..], true) = (&rows[..], compares) {
             let labels = [one, other].map(|row| text!("{name}", "{name}", name = row.name));
-            apart(
-                said,
-                labels,
-                [number(one), number(other)],
-                measure,
-                self.run.vertex(),
-            );
+            let numbers = [number(one), number(other)];
+            apart(said, labels, numbers, measure, (true, self.run.vertex()));
         }
         !rows.is_empty()
     }

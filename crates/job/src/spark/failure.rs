@@ -65,14 +65,18 @@ impl TaskFailure {
         }
     }
 
-    /// The kind of failure and the first line of its message.
+    /// The kind of failure and the first line of its message, with the line of Python that raised it.
     pub(super) fn message(&self) -> String {
         let kind = match self.class.as_str() {
             "" => self.reason.as_str(),
             class => class,
         };
         match self.innermost().or_else(|| self.description.lines().next()) {
-            Some(said) if !said.is_empty() => format!("{kind}: {}", head(said, 300)),
+            Some(said) if !said.is_empty() => {
+                let place = python_frame(&self.description);
+                let place = place.map_or(String::new(), |place| format!(" ({place})"));
+                format!("{kind}: {}{place}", head(said, 300))
+            }
             _ => kind.to_owned(),
         }
     }

@@ -41,6 +41,9 @@ pub struct RunSummary {
     /// SQL executions of an application.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub executions: Vec<ExecutionSummary>,
+    /// Jobs that the driver of an application submitted.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub jobs: Vec<DriverJobSummary>,
     /// `None` without vertex events.
     pub timeline: Option<Timeline>,
     /// `None` if no file holds it.
@@ -171,6 +174,20 @@ pub struct ExecutionSummary {
     pub values: Values,
 }
 
+/// A job that the driver of an application submitted for an action.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct DriverJobSummary {
+    pub id: u32,
+    /// `None` if it did not end.
+    pub seconds: Option<f64>,
+    pub succeeded: Option<bool>,
+    /// Its description, else the call that submitted it.
+    pub description: Option<String>,
+    /// Names of the stages that ran for it.
+    pub stages: Vec<String>,
+}
+
 /// How the values of a column are spread.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
@@ -251,6 +268,7 @@ impl RunSummary {
             inputs: inputs(job, sheet.inputs),
             executors: executors(job, sheet.executors),
             executions: executions(job, sheet.executions),
+            jobs: jobs(job),
             timeline: charts::timeline(job),
             script: job.script_text().map(|(file, text)| Script {
                 file: file.to_owned(),
@@ -388,6 +406,21 @@ fn executions(job: &Job, sheets: Vec<Values>) -> Vec<ExecutionSummary> {
         description: e.description.clone(),
         stages: stages(at),
         values,
+    })
+    .collect()
+}
+
+fn jobs(job: &Job) -> Vec<DriverJobSummary> {
+    let jobs = job.spark.iter().flat_map(|app| &app.jobs);
+    let name = |at: &usize| Some(job.stages.get(*at)?.name.clone());
+    jobs.map(|own| DriverJobSummary {
+        id: own.id,
+        seconds: own
+            .ended_ms
+            .map(|end| (end - own.submitted_ms) as f64 / 1e3),
+        succeeded: own.succeeded,
+        description: own.description.clone().or(own.call_site.clone()),
+        stages: own.stages.iter().filter_map(name).collect(),
     })
     .collect()
 }
