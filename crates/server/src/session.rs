@@ -430,7 +430,7 @@ impl Session {
     fn finish(&self, run: OpenRun, analysis: &Result<Analysis>) -> bool {
         let outcome = self.with_store(|store| match analysis {
             Ok(analysis) => store.finish(run, &analysis.report, &analysis.summary),
-            Err(error) => store.fail(run, &error.one_line()),
+            Err(error) => store.fail(run, &llm::hide(&error.one_line())),
         });
         self.saved(outcome).is_some()
     }

@@ -8,6 +8,7 @@ mod application;
 mod distinct;
 mod files;
 mod late;
+mod lineage;
 mod loops;
 mod rates;
 mod scans;
@@ -176,6 +177,7 @@ pub(crate) fn claim(
 fn all(unclaimed: &Unclaimed<'_>, slow_machine: bool) -> Vec<Excess> {
     let of_stages = [
         loops::excess(unclaimed),
+        lineage::excess(unclaimed),
         streams::overhead(unclaimed),
         streams::growth(unclaimed),
         scans::excess(unclaimed),

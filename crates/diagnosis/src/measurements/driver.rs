@@ -35,7 +35,8 @@ impl Gap {
 }
 
 /// Every gap after the first stage that a plan or the application's code runs. Time before it
-/// is start-up: the driver loads its code and looks at files. In a shell, time without an open job or
+/// is start-up: the driver loads its code and looks at files. Between two stages of a library's algorithm, the application's
+/// own code does not run. In a shell, time without an open job or
 /// execution does not count: the user types. A submitted application has no user to wait for.
 pub(crate) fn gaps(view: &View<'_>, app: &Application) -> Vec<Gap> {
     let span = |s: usize| {
@@ -88,6 +89,11 @@ pub(crate) fn gaps(view: &View<'_>, app: &Application) -> Vec<Gap> {
     let end = view.job.info.ended_ms.filter(|end| *end > until);
     let tail = end.map_or_else(Vec::new, |end| working(until, end));
     gaps.extend(tail.into_iter().map(|span| gap(span, last, Vec::new())));
+    let of_library = |s: &usize| app.stages[*s].of_library;
+    gaps.retain(|gap| {
+        let between = [gap.after].iter().chain(&gap.before).all(of_library);
+        !between || gap.before.is_empty()
+    });
     gaps
 }
 

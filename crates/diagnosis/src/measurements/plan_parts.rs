@@ -70,6 +70,16 @@ impl Parts {
     }
 }
 
+/// Whether each node of a plan computes the rows of a cache.
+pub(crate) fn below_caches(plan: &[SparkNode]) -> Vec<bool> {
+    let mut below = vec![false; plan.len()];
+    for at in 0..plan.len() {
+        let parent = plan[at].parent.filter(|parent| *parent < at);
+        below[at] = parent.is_some_and(|p| below[p] || plan[p].reads_cache());
+    }
+    below
+}
+
 /// Formats whose rows are parsed whole, whatever columns a query needs.
 const TEXTS: [&str; 4] = ["CSV", "JSON", "Text", "XML"];
 

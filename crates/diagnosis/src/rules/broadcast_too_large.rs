@@ -43,10 +43,11 @@ fn examine(view: &View<'_>, result: &mut Examination) {
     for exchange in app.exchanges.iter().filter(|e| e.is_broadcast()) {
         let limit = broadcast_limit(app, Some(exchange.execution)).max(DEFAULT_BROADCAST);
         let of_limit = exchange.data_bytes.unwrap_or(0.0) / limit / IN_MEMORY;
-        let is_large =
-            of_limit > 1.0 && driver_s(view, app, exchange) > shuffle_s(view, &rates, exchange);
+        let driver_s = driver_s(view, app, exchange);
+        let saved_s = driver_s - shuffle_s(view, &rates, exchange);
+        let is_large = of_limit > 1.0 && saved_s > 0.0;
         if !view.failed() && is_large {
-            result.found(view, symptom(view, app, exchange));
+            result.found(view, symptom(view, app, exchange, driver_s, saved_s));
         } else if !is_large && !ended_by_it {
             result.under(of_limit.min(0.99), || evidence(view, app, exchange));
         }
@@ -87,8 +88,13 @@ fn shuffle_s(view: &View<'_>, rates: &Rates, exchange: &Exchange) -> f64 {
     bytes * rates.moving() / run.tokens.max(1) as f64 / 1000.0
 }
 
-fn symptom(view: &View<'_>, app: &Application, exchange: &Exchange) -> Symptom {
-    let seconds = driver_s(view, app, exchange);
+fn symptom(
+    view: &View<'_>,
+    app: &Application,
+    exchange: &Exchange,
+    driver_s: f64,
+    seconds: f64,
+) -> Symptom {
     let share = elapsed_s(view).map(|all| (seconds / all).min(1.0));
     let readers = exchange.readers.clone();
     let fix = Fix::work(move |stages| {
@@ -107,7 +113,7 @@ fn symptom(view: &View<'_>, app: &Application, exchange: &Exchange) -> Symptom {
             "{size}{rows} are broadcast: the driver takes {time} to collect, build and distribute them",
             size = Bytes(exchange.data_bytes.unwrap_or(0.0)),
             rows = rows,
-            time = Seconds(seconds),
+            time = Seconds(driver_s),
         ),
         evidence: evidence(view, app, exchange),
         saved: share.filter(|_| !view.failed()).map(|share| Saved {
@@ -115,7 +121,7 @@ fn symptom(view: &View<'_>, app: &Application, exchange: &Exchange) -> Symptom {
             share,
             fix,
         }),
-        method: "time of the broadcast on the driver",
+        method: "time of the broadcast on the driver, less the time to shuffle the other side",
         strength: 0.9,
     }
 }

@@ -8,13 +8,13 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
 use job::facts::{Derived, Spread};
-use job::model::{Application, Execution, SparkNode};
+use job::model::{Application, Execution};
 
 use super::support::{Symptom, rule};
 use super::{dropped_cache, range_sample, wide_cache};
 use crate::facts::fact;
 use crate::impact::scale_run;
-use crate::measurements::plan_parts::{Parts, files, stages_below};
+use crate::measurements::plan_parts::{Parts, below_caches, files, stages_below};
 use crate::rule::Examination;
 use crate::scans::EXISTING_RDD;
 use crate::view::View;
@@ -148,16 +148,6 @@ fn alike_stages(view: &View<'_>, app: &Application) -> Vec<Vec<Computation>> {
         (alike.len() >= least).then_some(alike)
     };
     starts.into_iter().filter_map(of_start).collect()
-}
-
-/// Whether each node of a plan computes the rows of a cache.
-fn below_caches(plan: &[SparkNode]) -> Vec<bool> {
-    let mut below = vec![false; plan.len()];
-    for at in 0..plan.len() {
-        let parent = plan[at].parent.filter(|parent| *parent < at);
-        below[at] = parent.is_some_and(|p| below[p] || plan[p].reads_cache());
-    }
-    below
 }
 
 /// Common parts of the plans of several executions, from the files on, the most frequent and then the longest
