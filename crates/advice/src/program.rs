@@ -11,7 +11,7 @@ use report::{Cause, Text, text};
 use rewrite::Rewrite;
 use rewrite::hint::Side;
 use rewrite::spark::{
-    batches, columns, filters, hints, loops, partitions, rdd, reuse, schema, streams, udf,
+    batches, columns, filters, hints, loops, partitions, rdd, reuse, schema, semi, streams, udf,
 };
 
 /// Methods that read rows, which a change may spread over more tasks.
@@ -108,6 +108,7 @@ impl<'a> Case<'a> {
             }
             Cause::DriverBottleneck => columns::at_once(program, scope)
                 .or_else(|| loops::grouped(program, scope))
+                .or_else(|| semi::joined(program, scope))
                 .or_else(|| columns::needed(program, scope, self.columns_read())),
             Cause::LateFilter => rdd::early_filter(program, scope).or_else(|| {
                 let (_, place) = self.piece(&[Part::Filter])?;

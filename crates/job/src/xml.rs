@@ -4,7 +4,6 @@
 use std::borrow::Cow;
 
 use quick_xml::Reader;
-use quick_xml::errors::IllFormedError;
 use quick_xml::events::{BytesStart, Event};
 
 use crate::problem::Problem;
@@ -39,10 +38,6 @@ impl Tag<'_> {
     /// Element name without namespace prefix.
     pub(crate) fn name(&self) -> &str {
         self.0.local_name().into_inner()
-    }
-
-    pub(crate) fn full_name(&self) -> &str {
-        self.0.name().into_inner()
     }
 
     /// Attributes in document order; malformed ones are left out.
@@ -124,15 +119,11 @@ fn unescape(text: Cow<'_, str>) -> Cow<'_, str> {
 pub(crate) struct Xml<'a> {
     reader: Reader<&'a [u8]>,
     text: &'a str,
-    /// Offset in the text where the reader began.
-    from: usize,
     depth: usize,
     /// Number of root elements so far.
     roots: usize,
     /// The last tag was an empty element; its end has not been returned yet.
     at_empty: bool,
-    /// Name of the root if it was opened before the walk began.
-    around: Option<String>,
 }
 
 impl<'a> Xml<'a> {
@@ -140,25 +131,9 @@ impl<'a> Xml<'a> {
         Xml {
             reader: Reader::from_str(text),
             text,
-            from: 0,
             depth: 0,
             roots: 0,
             at_empty: false,
-            around: None,
-        }
-    }
-
-    /// Starts at byte `from` of the text, at a child of the root.
-    pub(crate) fn inside(text: &'a str, from: usize, root: &str) -> Xml<'a> {
-        let mut reader = Reader::from_str(&text[from..]);
-        reader.config_mut().allow_unmatched_ends = true;
-        Xml {
-            reader,
-            from,
-            depth: 1,
-            roots: 1,
-            around: Some(root.to_owned()),
-            ..Xml::new(text)
         }
     }
 
@@ -166,15 +141,9 @@ impl<'a> Xml<'a> {
         self.depth
     }
 
-    /// Whether the walk is directly below the first root element, where [`Xml::inside`]
-    /// can begin another walk.
-    pub(crate) fn is_at_child(&self, position: usize) -> bool {
-        self.depth == 1 && self.roots == 1 && !self.at_empty && self.position() == position
-    }
-
     /// Current position, in bytes from the start of the text.
     pub(crate) fn position(&self) -> usize {
-        self.from + self.reader.buffer_position() as usize
+        self.reader.buffer_position() as usize
     }
 
     /// Current 1-based line.
@@ -201,10 +170,7 @@ impl<'a> Xml<'a> {
                     self.at_empty = true;
                     return self.open(tag);
                 }
-                Ok(Event::End(tag)) => {
-                    if self.depth <= 1 {
-                        self.check_root(tag.name().into_inner())?;
-                    }
+                Ok(Event::End(_)) => {
                     self.depth = self.depth.saturating_sub(1);
                     return Ok(Token::Close);
                 }
@@ -224,7 +190,7 @@ impl<'a> Xml<'a> {
                 Ok(Event::Eof) => return Ok(Token::End),
                 Ok(_) => {}
                 Err(error) => {
-                    let at = self.from + self.reader.error_position() as usize;
+                    let at = self.reader.error_position() as usize;
                     return Err(Fault {
                         line: line_at(self.text, at),
                         problem: Problem::Malformed("XML", error.to_string()),
@@ -241,20 +207,6 @@ impl<'a> Xml<'a> {
             return Err(self.fault(Problem::TooDeep(MAX_DEPTH)));
         }
         Ok(Token::Open(Tag(tag)))
-    }
-
-    /// Checks the end tag of a root that was opened before the walk began, which quick-xml cannot do.
-    fn check_root(&mut self, found: &str) -> Result<(), Fault> {
-        let found = found.to_owned();
-        let error = match (self.depth, self.around.take()) {
-            (1, Some(expected)) if expected != found => {
-                IllFormedError::MismatchedEndTag { expected, found }
-            }
-            (0, _) => IllFormedError::UnmatchedEndTag(found),
-            _ => return Ok(()),
-        };
-        let error = quick_xml::Error::IllFormed(error);
-        Err(self.fault(Problem::Malformed("XML", error.to_string())))
     }
 }
 

@@ -341,6 +341,8 @@ fn rdds_of(view: &View<'_>, app: &Application, at: usize) -> Evidence {
 mod tests {
     use std::collections::BTreeMap;
 
+    use job::model::SparkNode;
+
     use super::*;
 
     /// A scan is named after its format.

@@ -13,6 +13,7 @@ pub mod partitions;
 pub mod rdd;
 pub mod reuse;
 pub mod schema;
+pub mod semi;
 pub mod settings;
 pub mod streams;
 #[cfg(test)]

@@ -1,8 +1,5 @@
 //! `__ScopeRuntimeStatistics__.xml`: the counters of every stage (form of a cluster job; modeled
 //! on readers of such files, since none is public).
-//!
-//! A large file is read in parts concurrently. The start of a part is a guess; the part counts only
-//! if the part before ends exactly there, between two stages.
 
 use super::names::Names;
 use super::{Input, StageIndex};
@@ -10,54 +7,12 @@ use crate::bounds::Quota;
 use crate::counters::{CounterTree, Name};
 use crate::model::Job;
 use crate::problem::Problem;
-use crate::xml::{Fault, Tag, Token, Xml};
-
-/// A smaller file is read by one thread: more threads would cost as much as they save.
-const MIN_PART: u64 = 1 << 20;
-
-/// Reads the counters of every stage; each child of the root is one.
-pub(crate) fn read(input: &Input<'_>, job: &mut Job) {
-    let parts = super::parts_at_a_time(input.text.len() as u64, MIN_PART);
-    read_parts(input, parts as usize, job);
-}
-
-fn read_parts(input: &Input<'_>, parts: usize, job: &mut Job) {
-    let starts = starts(input.text, parts);
-    let mut index = StageIndex::of(job, input.name);
-    let room = job.room_for(Quota::Counters);
-    for part in walk_all(input, &starts, room) {
-        job.keeps(Quota::Counters, part.bytes, input.name);
-        if part.full {
-            job.left_out(Quota::Counters, room, input.name);
-        }
-        for tree in part.trees {
-            if let Some(at) = index.at(job, &tree.stage) {
-                job.stages[at].counters = Some(tree);
-            }
-        }
-        for odd in part.odd.into_iter().take(MAX_ODD) {
-            let problem = Problem::OutOfRange(odd.name, odd.value);
-            job.note(input.name, Some(odd.place), &problem);
-        }
-        job.fault(input.name, part.fault);
-    }
-}
-
-/// Offsets that look like the start of a stage, at about equal distances.
-fn starts(text: &str, parts: usize) -> Vec<usize> {
-    let start = |part: usize| {
-        let from = text.len() / parts * part;
-        memchr::memmem::find(&text.as_bytes()[from..], b"<SV").map(|at| from + at)
-    };
-    let mut starts: Vec<usize> = (1..parts).filter_map(start).collect();
-    starts.dedup();
-    starts
-}
+use crate::xml::{Tag, Token, Xml};
 
 /// Nodes kept of one stage; real ones have at most some hundred.
 const NODES_PER_STAGE: usize = 5_000;
 
-/// Numbers out of range are reported one by one up to this many of a part.
+/// Numbers out of range are reported one by one up to this many.
 const MAX_ODD: usize = 5;
 
 struct Odd {
@@ -66,61 +21,10 @@ struct Odd {
     value: String,
 }
 
-struct Part {
-    trees: Vec<CounterTree>,
-    /// Memory of the trees, and whether some were left out.
-    bytes: usize,
-    full: bool,
-    odd: Vec<Odd>,
-    fault: Option<Fault>,
-    /// Whether it ends between two stages exactly at the start of the next part. If not, it contains
-    /// the whole rest.
-    meets_next: bool,
-}
-
-/// Walks through the file, from each start concurrently. Together the parts take up to `room` bytes.
-fn walk_all(input: &Input<'_>, starts: &[usize], room: usize) -> Vec<Part> {
-    let (Some(root), Some(first)) = (root(input.text), starts.first()) else {
-        return vec![walk(Xml::new(input.text), input.name, None, room)];
-    };
-    let room = room / (starts.len() + 1);
-    let mut parts = std::thread::scope(|scope| {
-        let following: Vec<_> = starts
-            .iter()
-            .enumerate()
-            .map(|(n, start)| {
-                let (root, next) = (&root, starts.get(n + 1).copied());
-                let xml = Xml::inside(input.text, *start, root);
-                let part = move || walk(xml, input.name, next, room);
-                scope.spawn(part)
-            })
-            .collect();
-        let mut parts = vec![walk(Xml::new(input.text), input.name, Some(*first), room)];
-        parts.extend(following.into_iter().map(|thread| match thread.join() {
-            Ok(part) => part,
-            Err(panic) => std::panic::resume_unwind(panic),
-        }));
-        parts
-    });
-    if let Some(last) = parts.iter().position(|part| !part.meets_next) {
-        parts.truncate(last + 1);
-    }
-    parts
-}
-
-fn root(text: &str) -> Option<String> {
-    let mut xml = Xml::new(text);
-    loop {
-        match xml.next() {
-            Ok(Token::Open(tag)) => return Some(tag.full_name().to_owned()),
-            Ok(Token::End) | Err(_) => return None,
-            Ok(_) => {}
-        }
-    }
-}
-
-/// Walks to the start of the next part, or to the end.
-fn walk(mut xml: Xml<'_>, file: &str, next: Option<usize>, room: usize) -> Part {
+/// Reads the counters of every stage; each child of the root is one.
+pub(crate) fn read(input: &Input<'_>, job: &mut Job) {
+    let mut index = StageIndex::of(job, input.name);
+    let room = job.room_for(Quota::Counters);
     let mut builder = Builder {
         trees: Vec::new(),
         current: None,
@@ -128,14 +32,10 @@ fn walk(mut xml: Xml<'_>, file: &str, next: Option<usize>, room: usize) -> Part 
         names: Names::within(room),
         odd: Vec::new(),
     };
-    let mut meets_next = false;
+    let mut xml = Xml::new(input.text);
     let fault = loop {
-        if next.is_some_and(|next| xml.is_at_child(next)) {
-            meets_next = true;
-            break None;
-        }
         match xml.next() {
-            Ok(Token::Open(tag)) if xml.depth() == 2 => builder.open_stage(file, &tag),
+            Ok(Token::Open(tag)) if xml.depth() == 2 => builder.open_stage(input.name, &tag),
             Ok(Token::Open(tag)) if xml.depth() > 2 => builder.open_node(&tag),
             Ok(Token::Close) if xml.depth() == 1 => builder.close_stage(),
             Ok(Token::Close) => builder.close_node(),
@@ -145,14 +45,21 @@ fn walk(mut xml: Xml<'_>, file: &str, next: Option<usize>, room: usize) -> Part 
         }
     };
     builder.close_stage();
-    Part {
-        trees: builder.trees,
-        bytes: room - builder.names.left(),
-        full: builder.names.left() == 0,
-        odd: builder.odd,
-        fault,
-        meets_next,
+    let left = builder.names.left();
+    job.keeps(Quota::Counters, room - left, input.name);
+    if left == 0 {
+        job.left_out(Quota::Counters, room, input.name);
     }
+    for tree in builder.trees {
+        if let Some(at) = index.at(job, &tree.stage) {
+            job.stages[at].counters = Some(tree);
+        }
+    }
+    for odd in builder.odd.into_iter().take(MAX_ODD) {
+        let problem = Problem::OutOfRange(odd.name, odd.value);
+        job.note(input.name, Some(odd.place), &problem);
+    }
+    job.fault(input.name, fault);
 }
 
 struct Builder {
@@ -273,51 +180,5 @@ mod tests {
         assert_eq!(sort.text("rowCount"), Some("bad"));
         assert_eq!(tree.node("Time").and_then(|n| n.parent), None);
         assert_eq!(job.stages[1].name, "SV2_Reduce");
-    }
-
-    /// The job read by `parts` threads, and the number of parts used.
-    fn read_with(text: &str, parts: usize) -> (Job, usize) {
-        let input = Input::new("f.xml", text);
-        let mut job = Job::default();
-        read_parts(&input, parts, &mut job);
-        (
-            job,
-            walk_all(&input, &starts(text, parts), usize::MAX).len(),
-        )
-    }
-
-    #[test]
-    fn parts_give_the_same_as_the_whole() {
-        let stage = |n: usize| {
-            format!(" <SV{n}_X a='{n}'><Sort opId=\"1\" b=\"{n}\"/><Time c='1'/></SV{n}_X>\n")
-        };
-        let stages: String = (0..40).map(stage).collect();
-        // these stages are inside a comment, a text, or too deep, so no part may begin there
-        let hidden =
-            format!("<!-- {stages} --> <SV77><Sort/><![CDATA[ {stages} ]]>{stages}</SV77>");
-        let wrong = "</SV3_X>".to_owned();
-        for (text, all_parts) in [
-            (format!("<A>\n{stages}</A>"), true),
-            (format!("<A>\n{stages}</A></A>"), true),
-            (format!("<A>\n{stages}</B>"), true),
-            (format!("<A>\n{stages}"), true),
-            (format!("<A>\n{stages}</A>\n<B>{stages}</B>"), false),
-            (format!("<A>{stages}{hidden}{stages}</A>"), false),
-            (format!("<A>{stages}{wrong}{stages}</A>"), false),
-            (format!("<A>{stages}<SV9 {stages}</A>"), false),
-            (format!("<A><![CDATA[{stages}"), false),
-            ("<SV1/>".to_owned(), false),
-        ] {
-            let (whole, one) = read_with(&text, 1);
-            assert_eq!(one, 1);
-            let mut most = 1;
-            for parts in 2..9 {
-                let (parted, used) = read_with(&text, parts);
-                assert_eq!(parted.stages, whole.stages, "{parts}: {text}");
-                assert_eq!(parted.diagnostics, whole.diagnostics, "{parts}: {text}");
-                most = most.max(used);
-            }
-            assert!(most >= 8 || !all_parts, "{most}: {text}");
-        }
     }
 }
