@@ -92,8 +92,9 @@ fn one(said: &mut Said<'_>, run: &Asked<'_>, question: &str, before: &[String]) 
     if known(said, run, question, &intent) {
         return true;
     }
-    let is_answered =
-        parsed(said, run, question, &intent) || query::nearest::answer(said, run, &intent);
+    let is_answered = parsed(said, run, question, &intent)
+        || query::nearest::answer(said, run, &intent)
+        || kinds::failed(said, run, &intent);
     if is_answered {
         polar::lead(said, run, &intent);
     }

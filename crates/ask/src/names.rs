@@ -4,6 +4,7 @@
 use std::ops::Range;
 
 use job::script::hints;
+use report::measure::book;
 
 use crate::spelling::{
     Place, STAGE, is_capital, is_constant, is_name, is_setting, is_stage_number, short,
@@ -101,6 +102,7 @@ impl Named {
         }
         named.rest.push_str(&question[rest_from..]);
         named.attempt(known.run);
+        named.last(known.run);
         named.lines(known.run);
         named
     }
@@ -127,6 +129,29 @@ impl Named {
                 self.subjects.retain(is_it);
                 self.rest.replace_range(at..at + word.len(), " ");
             }
+        }
+    }
+
+    /// Finds the last stage that ran, if a question names it: "the final stage".
+    fn last(&mut self, run: &Asked<'_>) {
+        const LAST: [&str; 8] = [
+            "last stage",
+            "final stage",
+            "最后一个阶段",
+            "最后一个 stage",
+            "最后一个stage",
+            "最后的阶段",
+            "最后的 stage",
+            "最后阶段",
+        ];
+        let lower = self.rest.to_lowercase();
+        let found = LAST.iter().find_map(|w| Some((lower.find(w)?, w)));
+        let mut stages = run.summary.stages.iter();
+        let last = stages.rposition(|s| !s.never_ran && s.get(&book::VERTICES) != Some(0.0));
+        if let (Some((at, word)), Some(last), true) = (found, last, self.subjects.is_empty()) {
+            self.rest.replace_range(at..at + word.len(), " ");
+            self.names.push(run.summary.stages[last].name.clone());
+            self.subjects.push(Subject::Stage(last));
         }
     }
 
@@ -277,7 +302,8 @@ impl<'a> Known<'a> {
         names.extend(columns.flat_map(spellings));
         let columns = summary.inputs.iter().flat_map(|i| &i.columns);
         let values = columns.filter_map(|c| Some((&c.name, &c.top.as_ref()?.0)));
-        let values = values.filter(|(_, value)| value.len() >= LITERAL);
+        let is_plain = |value: &str| value.chars().all(char::is_alphabetic);
+        let values = values.filter(|(_, v)| v.len() >= LITERAL || v.len() > 2 && !is_plain(v));
         names.extend(values.map(|(c, v)| (v.clone(), Kind::Value, Subject::Column(c.clone()))));
         for statement in run.statements() {
             let (first, last) = statement.lines;
@@ -453,7 +479,11 @@ impl<'a> Known<'a> {
     /// Whether the script has a word, such as a method: the run may well be about it.
     fn is_in_script(&self, name: &str) -> bool {
         let script = self.run.summary.script.as_ref();
+        // "visits.cache()" would be a call on `visits`
+        let is_call =
+            |(of, call): (&str, &str)| of.len() > 3 && !is_capital(call) && self.is_in_script(of);
         name.len() > 3 && script.is_some_and(|s| s.text.contains(name))
+            || name.rsplit_once('.').is_some_and(is_call)
     }
 
     /// The nearest names of the run for a name that it lacks.

@@ -24,8 +24,27 @@ const MEMORY: [Cause; 4] = [
     Cause::ExecutorLost,
 ];
 
+/// Failures that no resource prevents.
+const NO_RESOURCE: [Cause; 3] = [
+    Cause::UserCodeFailure,
+    Cause::CompileFailure,
+    Cause::InputFailure,
+];
+
 /// Answers it, or says why the run cannot.
 pub(super) fn answer(said: &mut Said<'_>, run: &Asked<'_>, wanted: Wanted, intent: &Intent) {
+    let failure = run
+        .report
+        .findings
+        .first()
+        .filter(|f| NO_RESOURCE.contains(&f.cause));
+    if let Some(found) = failure.filter(|_| intent.reading.asks_yes_no()) {
+        said.say(text!(
+            "不会：作业失败不是因为资源不足",
+            "No: the job did not fail for lack of resources"
+        ));
+        return found::finding(said, found, true);
+    }
     if (wanted.resource, run.report.job.engine) == (Resource::Memory, Some(JobEngine::Spark)) {
         setting::about(said, run, "spark.executor.memory", intent);
         let findings = run.report.findings.iter();
@@ -184,6 +203,9 @@ pub(super) fn of_stage(said: &mut Said<'_>, run: &Asked<'_>, at: usize) -> bool 
             ),
             &ids,
         );
+        // the reason of the slowest vertex
+        let found = crate::stage::findings(run, stage).take(1);
+        found.for_each(|f| found::finding(said, f, false));
         return true;
     }
     let mut ids = said.evidence_of(&book::VERTICES, vertices, name, vertex);
