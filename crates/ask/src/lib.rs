@@ -20,6 +20,7 @@ mod kinds;
 mod mention;
 mod names;
 mod origin;
+mod places;
 mod plan;
 mod polar;
 mod premise;

@@ -310,7 +310,17 @@ pub(crate) fn times(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) -> bo
     let compares = reading.has(Word::Time)
         && reading.has_any(&[Word::Most, Word::Least, Word::Apart, Word::Times]);
     match stages.collect::<Vec<_>>()[..] {
-        [a, b] if compares && !is_other && !intent.asks_why() => slower(said, run, a, b),
+        [a, b] if compares && !is_other && !intent.asks_why() => {
+            let spans = a.get(&book::SPAN).zip(b.get(&book::SPAN));
+            if let Some((x, y)) = spans {
+                said.affirm(if reading.has(Word::Least) {
+                    x < y
+                } else {
+                    x > y
+                });
+            }
+            slower(said, run, a, b)
+        }
         _ => false,
     }
 }

@@ -31,19 +31,24 @@ const NO_RESOURCE: [Cause; 3] = [
     Cause::InputFailure,
 ];
 
-/// Answers it, or says why the run cannot.
-pub(super) fn answer(said: &mut Said<'_>, run: &Asked<'_>, wanted: Wanted, intent: &Intent) {
-    let failure = run
-        .report
-        .findings
-        .first()
-        .filter(|f| NO_RESOURCE.contains(&f.cause));
-    if let Some(found) = failure.filter(|_| intent.reading.asks_yes_no()) {
+/// Says that resources would not have prevented a failure, for a question whether they would. Returns false if they might.
+fn is_no_remedy(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) -> bool {
+    let first = run.report.findings.first();
+    let found = first.filter(|f| NO_RESOURCE.contains(&f.cause) && intent.reading.asks_yes_no());
+    if let Some(found) = found {
         said.say(text!(
             "不会：作业失败不是因为资源不足",
             "No: the job did not fail for lack of resources"
         ));
-        return found::finding(said, found, true);
+        found::finding(said, found, true);
+    }
+    found.is_some()
+}
+
+/// Answers it, or says why the run cannot.
+pub(super) fn answer(said: &mut Said<'_>, run: &Asked<'_>, wanted: Wanted, intent: &Intent) {
+    if is_no_remedy(said, run, intent) {
+        return;
     }
     if (wanted.resource, run.report.job.engine) == (Resource::Memory, Some(JobEngine::Spark)) {
         setting::about(said, run, "spark.executor.memory", intent);

@@ -166,10 +166,11 @@ pub(super) fn answer(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) -> b
     }
     let text = reading.text();
     let names = |words: &str| words.split('|').any(|word| text.contains(word));
-    if counts && !is_error && names("revo|收回|抢占|preempt") && !names("fail|失败|attempt|尝试")
-    {
+    if counts && !is_error && names("revo|收回|抢占|preempt") && !names("fail|失败") {
         meant.iter().take(SHOWN).for_each(|s| revoked(said, run, s));
-        time(said, run, &meant);
+        let is_alone = |s: &&StageSummary| s.get(&book::FAILED).unwrap_or(0.0) == 0.0;
+        let alone: Vec<&StageSummary> = meant.iter().copied().filter(is_alone).collect();
+        time(said, run, &alone);
         return true;
     }
     let is_time = reading.is_time() || reading.shows(Cue::Wasted);
@@ -267,12 +268,21 @@ fn revoked(said: &mut Said<'_>, run: &Asked<'_>, stage: &StageSummary) {
     let ids = said.evidence_of(&book::REVOKED, value, &stage.name, run.vertex());
     let own = stage.lost.iter().filter(|lost| lost.state == "revoked");
     let vertices: Vec<String> = own.map(|lost| lost.vertex.clone()).collect();
-    let vertices = some(&vertices, SHOWN, said.language());
-    let (name, count) = (&stage.name, value.number() as u64);
+    let (name, count) = (&stage.name, value.number() as usize);
+    // the list of lost attempts is bounded
+    let vertices = match vertices.len() == count {
+        true => some(&vertices, SHOWN, said.language()),
+        false => String::new(),
+    };
+    let vertices = match vertices.is_empty() {
+        true => Text::default(),
+        false => text!("（{vertices}）", " ({vertices})"),
+    };
     said.cite(
         text!(
-            "{name} 被收回的尝试：{count}（{vertices}）",
-            "Revoked attempts of {name}: {count} ({vertices})"
+            "{name} 被收回的尝试：{count}{vertices}",
+            "Revoked attempts of {name}: {count}{vertices}",
+            vertices = vertices
         ),
         &ids,
     );

@@ -44,8 +44,11 @@ pub(super) fn judged(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) -> b
     });
     let is_late = reading.shows(Cue::Late) && intent.causes.contains(&Cause::LateFilter);
     let names_lines = lines.is_some() && !intent.causes.is_empty();
-    let asks_which =
-        is_late && reading.has(Which) && !reading.has(Most) && !intent.asks(Quantity::Remedy);
+    let asks_which = is_late
+        && reading.has(Which)
+        && !reading.asks_yes_no()
+        && !reading.has(Most)
+        && !intent.asks(Quantity::Remedy);
     if !reading.asks_yes_no() && !asks_which || !is_late && !names_lines {
         return false;
     }
@@ -119,7 +122,8 @@ pub(super) fn answer(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) -> b
     let text = intent.reading.text();
     let reading = &intent.reading;
     // "is the queue longer than the run?"
-    let compares = reading.shows_any(&[Cue::Or, Cue::Compares]) && reading.has_any(&[Most, Apart]);
+    let compares =
+        reading.shows(Cue::Or) && reading.has_any(&[Most, Apart]) || reading.shows(Cue::Compares);
     let chooses = (reading.shows(Cue::Choice) || compares) && is_whole(intent);
     let is_balance = |zh: &str| matches!(zh, "计算" | "读写和传输数据");
     let is_in = |words: &str| words.split('|').any(|word| has(text, word));

@@ -7,7 +7,7 @@ use report::measure::book;
 use report::{Cause, Text, text};
 use runs::{EdgeSummary, OperatorSummary};
 
-use super::{advice, is_whole, meant, stages};
+use super::{advice, is_whole, stages};
 use crate::intent::Intent;
 use crate::said::Said;
 use crate::subject::Subject;
@@ -36,44 +36,16 @@ pub(super) fn window(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) -> b
     {
         return false;
     }
-    let all = meant(run, intent).flat_map(|s| s.operators.iter().map(move |o| (s, o)));
-    let windows = all.filter(|(_, o)| o.kind == "window");
     let begun = said.len();
-    for (stage, o) in windows.take(SHOWN) {
-        let Some([partition, order]) = spec(o) else {
-            continue;
-        };
-        let name = o.name_in(&stage.name);
-        said.say(text!(
-            "{name}：按 {partition} 分区，按 {order} 排序",
-            "{name} is partitioned by {partition} and ordered by {order}"
-        ));
-    }
     let has_window = |s: &&Statement| {
         let text = run.text_of(s).to_uppercase();
         text.contains(" OVER") && text.contains("PARTITION BY")
     };
     let statements = run.statements().iter().filter(has_window);
-    let is_silent = said.len() == begun;
-    for s in statements.take(SHOWN).filter(|_| is_silent) {
+    for s in statements.take(SHOWN) {
         thing::quote(said, run, s.lines.0, s.lines.1);
     }
     said.len() > begun
-}
-
-/// The columns that a window is partitioned and ordered by, from its arguments: `-keys A -order B`, or the last two lists of Spark's.
-fn spec(o: &OperatorSummary) -> Option<[String; 2]> {
-    if let Some((keys, order)) = o.args.split_once("-order ") {
-        let keys = keys.trim().trim_start_matches("-keys ");
-        return Some([keys, order.trim()].map(str::to_owned));
-    }
-    let mut lists = o
-        .args
-        .rsplit('[')
-        .map(|list| list.split(']').next().unwrap_or_default());
-    let (order, partition) = (lists.next()?, lists.next()?);
-    let plain = |list: &str| list.replace(" NULLS FIRST", "").replace(" NULLS LAST", "");
-    (o.args.matches('[').count() > 2).then(|| [plain(partition), plain(order)])
 }
 
 /// Says the stages that a stage reads from and that read it.
@@ -92,7 +64,7 @@ pub(super) fn flow(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) -> boo
 
 /// Words of questions why a number of vertices is what it is.
 const FEW: &str =
-    "so few|so many|this many|this few|that many|only|just |这么少|这么多|那么多|那么少|只有|才";
+    "so few|so many|this many|this few|that many|only|这么少|这么多|那么多|那么少|只有";
 
 /// Causes of too many or too few vertices.
 const COUNTS: [Cause; 6] = [
@@ -126,7 +98,10 @@ pub(super) fn decided(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) -> 
         Noun(Thing::Input),
     ];
     let is_few = FEW.split('|').any(|word| text.contains(word)) && !reading.has_any(&amounts);
-    let is_few = is_few && named.len() == 1 && (is_count || !reading.has_thing());
+    let is_few = is_few
+        && reading.segments().is_empty()
+        && named.len() == 1
+        && (is_count || !reading.has_thing());
     let asks = reading.shows(Cue::Origin)
         || intent.asks_why() && (differs || is_few || named.iter().any(of_number));
     let all = 0..run.summary.stages.len();
@@ -206,7 +181,7 @@ pub(super) fn reshuffled(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) 
     let reading = &intent.reading;
     let asks = reading.has(Kind("JOIN"))
         && reading.has_any(&[Noun(Thing::Exchange), Noun(Thing::Partition)]);
-    let others = [Number, Rows, Bytes, Time, Most];
+    let others = [Number, Rows, Bytes, Time, Most, Kind("WHERE")];
     if !asks || !reading.asks_yes_no() || reading.has_any(&others) || reading.shows(Cue::Would) {
         return false;
     }
@@ -238,12 +213,12 @@ pub(super) fn reshuffled(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) 
             .iter()
             .map(|edge| &run.summary.edges[*edge]);
         edges
-            .filter(|e| !matches!(e.exchange.as_str(), "one_to_one" | "unknown"))
+            .filter(|e| !matches!(e.exchange.as_str(), "broadcast" | "one_to_one" | "unknown"))
             .count()
     };
     said.affirm(joins.iter().any(|(at, _)| moved(*at) > 0));
     for (at, name) in joins.iter().take(SHOWN) {
-        if moved(*at) == 0 {
+        if run.channels().into[*at].is_empty() {
             said.say(text!(
                 "{name} 在读取输入的阶段中完成，输入不经过 Shuffle",
                 "{name} runs where its inputs are read, without an exchange"
