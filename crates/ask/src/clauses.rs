@@ -91,11 +91,13 @@ fn pieces(text: &str) -> Vec<&str> {
         // "1,000 rows" and "spark.sql" go on
         let is_comma = ",，;；".contains(c) && !next.is_some_and(|c| c.is_ascii_digit());
         let is_stop = "?？。!！".contains(c) || c == '.' && next.is_none_or(char::is_whitespace);
+        let is_dash =
+            matches!(c, '—' | '–') || c == '-' && text[..at].ends_with(' ') && next == Some(' ');
         let is_conjunction = at > from
             && CONJUNCTIONS
                 .split('|')
                 .any(|word| lower[at..].starts_with(word));
-        if is_comma || is_stop {
+        if is_comma || is_stop || is_dash {
             pieces.push(&text[from..end]);
             from = end;
         } else if is_conjunction {

@@ -6,7 +6,10 @@ use report::{Text, text};
 use runs::{ColumnSummary, InputSummary};
 
 use crate::Asked;
+use crate::intent::Intent;
 use crate::said::Said;
+use crate::subject::Subject;
+use crate::word::Word;
 
 /// Evidence of the size of an input.
 pub(crate) fn evidence_of_input(said: &mut Said<'_>, input: &InputSummary) -> Vec<String> {
@@ -36,6 +39,46 @@ pub(crate) fn spread(said: &mut Said<'_>, run: &Asked<'_>, name: &str) {
             &ids,
         );
     }
+}
+
+/// Says how many rows the most frequent value of a column is in, if a question names that value. Returns false for any other question.
+pub(crate) fn of_value(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) -> bool {
+    let begun = said.len();
+    let asks = [Word::Rows, Word::Share, Word::Number];
+    let is_named = |at: usize| {
+        let mut inputs = intent
+            .subjects
+            .iter()
+            .filter(|s| matches!(s, Subject::Input(_)))
+            .peekable();
+        inputs.peek().is_none() || inputs.any(|s| *s == Subject::Input(at))
+    };
+    let inputs = run.summary.inputs.iter().enumerate();
+    let columns = inputs
+        .filter(|(at, _)| is_named(*at))
+        .flat_map(|(_, i)| i.columns.iter().map(move |c| (i, c)));
+    for (input, column) in columns.filter(|_| intent.reading.has_any(&asks) && !intent.asks_why()) {
+        let is_it = |(value, _): &&(String, u64)| {
+            intent
+                .names
+                .iter()
+                .any(|name| name.eq_ignore_ascii_case(value))
+        };
+        if column.top.as_ref().filter(is_it).is_some() {
+            let rows = input.values.value(&book::STORED_ROWS);
+            let ids = rows.map(|v| said.evidence_of(&book::STORED_ROWS, v, &input.name, VERTEX));
+            let (table, values) = (&input.name, values(column, input.get(&book::STORED_ROWS)));
+            said.cite(
+                text!(
+                    "{table} 中的 {values}",
+                    "In {table}, {values}",
+                    values = values
+                ),
+                &ids.unwrap_or_default(),
+            );
+        }
+    }
+    said.len() > begun
 }
 
 /// How the values of a column are spread.

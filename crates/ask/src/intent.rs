@@ -60,6 +60,10 @@ impl Intent {
         if measures.contains(&&book::CACHED) {
             asked.retain(|q| *q != Quantity::Which);
         }
+        // "what would a cache save?" asks for no size
+        if asked.contains(&Quantity::Gain) {
+            measures.retain(|m| **m != book::CACHED);
+        }
         if measures.contains(&&book::WAVES) {
             asked.retain(|q| *q != Quantity::Reason);
             measures.extend([&book::VERTICES, &book::TOKENS]);

@@ -140,14 +140,14 @@ pub(crate) fn answer(said: &mut Said<'_>, run: &Asked<'_>, quantity: Quantity, i
         Quantity::Account => time::account(said, run),
         Quantity::Stages => stages(said, run),
         Quantity::Inputs => inputs(said, run),
-        Quantity::Cost => cost(said, run.report),
+        Quantity::Cost => cost(said, run),
         Quantity::Place if run.summary.error.is_none() => kinds::lines(said, run),
         Quantity::Missing => missing(said, run),
         Quantity::Sources => sources(said, run),
         Quantity::Identity => identity(said, run.report),
         Quantity::Bound => time::balance(said, run, None),
         Quantity::Single => single(said, run),
-        Quantity::Settings => setting::list(said, run, intent),
+        Quantity::Settings => setting::all(said, run, intent),
         _ => {}
     }
 }
@@ -294,16 +294,23 @@ fn inputs(said: &mut Said<'_>, run: &Asked<'_>) {
         ));
     }
     let size = |i: &InputSummary| i.get(&book::STORED_BYTES).unwrap_or(-1.0);
-    inputs.sort_by(|a, b| size(b).total_cmp(&size(a)));
+    inputs.sort_by(|a, b| size(b).total_cmp(&size(a)).then(a.name.cmp(&b.name)));
     let language = said.language();
-    let count = inputs.len();
+    let is_same = |a: &&InputSummary, b: &&InputSummary| a.name == b.name;
+    let groups: Vec<&[&InputSummary]> = inputs.chunk_by(is_same).collect();
+    let count = groups.len();
     let mut ids: Vec<String> = Vec::new();
-    let shown: Vec<String> = inputs
+    let shown: Vec<String> = groups
         .iter()
         .take(SHOWN)
-        .map(|input| {
-            ids.extend(column::evidence_of_input(said, input));
-            format!("{}{}", input.name, thing::sizes(input).into(language))
+        .map(|same| {
+            ids.extend(column::evidence_of_input(said, same[0]));
+            let times = match same.len() {
+                1 => Text::default(),
+                n => text!("，读取 {n} 次", ", read {n} times"),
+            };
+            let sizes = thing::sizes(same[0]).into(language);
+            format!("{}{sizes}{}", same[0].name, times.into(language))
         })
         .collect();
     let sentence = text!(
@@ -324,7 +331,8 @@ fn inputs(said: &mut Said<'_>, run: &Asked<'_>) {
     }
 }
 
-fn cost(said: &mut Said<'_>, report: &Report) {
+fn cost(said: &mut Said<'_>, run: &Asked<'_>) {
+    let report = run.report;
     let Some(cost) = &report.cost else {
         return said.say(text!(
             "没有文件可以算出成本",
@@ -348,6 +356,7 @@ fn cost(said: &mut Said<'_>, report: &Report) {
             wasted = wasted
         ));
     }
+    kinds::held(said, run);
 }
 
 fn missing(said: &mut Said<'_>, run: &Asked<'_>) {

@@ -20,6 +20,7 @@ mod kinds;
 mod mention;
 mod names;
 mod origin;
+mod places;
 mod plan;
 mod polar;
 mod premise;
@@ -92,8 +93,9 @@ fn one(said: &mut Said<'_>, run: &Asked<'_>, question: &str, before: &[String]) 
     if known(said, run, question, &intent) {
         return true;
     }
-    let is_answered =
-        parsed(said, run, question, &intent) || query::nearest::answer(said, run, &intent);
+    let is_answered = parsed(said, run, question, &intent)
+        || query::nearest::answer(said, run, &intent)
+        || kinds::failed(said, run, &intent);
     if is_answered {
         polar::lead(said, run, &intent);
     }

@@ -101,73 +101,9 @@ impl Named {
         }
         named.rest.push_str(&question[rest_from..]);
         named.attempt(known.run);
+        named.last(known.run);
         named.lines(known.run);
         named
-    }
-
-    /// Keeps the attempt of a stage that a question names: "in its first attempt".
-    fn attempt(&mut self, run: &Asked<'_>) {
-        const ORDINALS: [&[&str]; 2] = [
-            &["first attempt", "第一次尝试", "首次尝试", "attempt 0"],
-            &["second attempt", "第二次尝试", "重试那次", "attempt 1"],
-        ];
-        let is_of = |at: usize, number: usize| match number {
-            0 => !run.summary.stages[at].name.contains(" (attempt "),
-            n => run.summary.stages[at]
-                .name
-                .ends_with(&format!(" (attempt {n})")),
-        };
-        for (number, words) in ORDINALS.iter().enumerate() {
-            let lower = self.rest.to_lowercase();
-            let Some((at, word)) = words.iter().find_map(|w| Some((lower.find(w)?, w))) else {
-                continue;
-            };
-            let is_it = |s: &Subject| matches!(s, Subject::Stage(at) if is_of(*at, number));
-            if self.subjects.iter().any(is_it) {
-                self.subjects.retain(is_it);
-                self.rest.replace_range(at..at + word.len(), " ");
-            }
-        }
-    }
-
-    /// Finds script lines: `line 35`, `lines 35-40`, `第 35 行`, `第 35–40 行`, but not counts of rows.
-    fn lines(&mut self, run: &Asked<'_>) {
-        let last = run
-            .summary
-            .script
-            .as_ref()
-            .map_or(0, |s| s.text.lines().count());
-        let lower = self.rest.to_lowercase();
-        let is_line = |word: &str, after: &str| {
-            let digits = |c: char| !c.is_ascii_digit() && !c.is_whitespace();
-            // "第 1 阶段" is a stage
-            word != "第" || after.contains('行') && !after.starts_with(digits)
-        };
-        let after = ["lines ", "line ", "第"].iter().find_map(|word| {
-            let (_, after) = lower.split_once(word)?;
-            is_line(word, after).then_some(after)
-        });
-        let Some(after) = after else { return };
-        let mut numbers = after
-            .trim_start()
-            .split(|c: char| !c.is_ascii_digit())
-            .map(str::parse::<u32>);
-        let Some(Ok(first)) = numbers.next() else {
-            return;
-        };
-        let is_range = after
-            .trim_start()
-            .trim_start_matches(|c: char| c.is_ascii_digit());
-        let is_range = is_range
-            .trim_start()
-            .starts_with(['-', '–', '—', '到', '~', '至']);
-        let to = match numbers.find_map(Result::ok) {
-            Some(to) if is_range && to >= first => to,
-            _ => first,
-        };
-        if first > 0 && last > 0 {
-            self.subjects.push(Subject::Lines(first, to));
-        }
     }
 }
 
@@ -277,7 +213,8 @@ impl<'a> Known<'a> {
         names.extend(columns.flat_map(spellings));
         let columns = summary.inputs.iter().flat_map(|i| &i.columns);
         let values = columns.filter_map(|c| Some((&c.name, &c.top.as_ref()?.0)));
-        let values = values.filter(|(_, value)| value.len() >= LITERAL);
+        let is_plain = |value: &str| value.chars().all(char::is_alphabetic);
+        let values = values.filter(|(_, v)| v.len() >= LITERAL || v.len() > 2 && !is_plain(v));
         names.extend(values.map(|(c, v)| (v.clone(), Kind::Value, Subject::Column(c.clone()))));
         for statement in run.statements() {
             let (first, last) = statement.lines;
@@ -453,7 +390,11 @@ impl<'a> Known<'a> {
     /// Whether the script has a word, such as a method: the run may well be about it.
     fn is_in_script(&self, name: &str) -> bool {
         let script = self.run.summary.script.as_ref();
+        // "visits.cache()" would be a call on `visits`
+        let is_call =
+            |(of, call): (&str, &str)| of.len() > 3 && !is_capital(call) && self.is_in_script(of);
         name.len() > 3 && script.is_some_and(|s| s.text.contains(name))
+            || name.rsplit_once('.').is_some_and(is_call)
     }
 
     /// The nearest names of the run for a name that it lacks.

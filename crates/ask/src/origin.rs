@@ -104,6 +104,28 @@ pub(crate) fn partitions(said: &mut Said<'_>, run: &Asked<'_>, at: usize) {
             "the hint {name}={value} in script line {line} sets this number"
         ));
     }
+    let script = run
+        .summary
+        .script
+        .iter()
+        .flat_map(|s| s.text.lines().zip(1..));
+    let is_call = |line: &str| {
+        let code = line.split('#').next().unwrap_or(line).to_lowercase();
+        let parts = code.split(|c: char| !c.is_ascii_digit());
+        (code.contains("partition") || code.contains("coalesce"))
+            && parts.filter(|p| p.len() > 1).any(is_count)
+    };
+    let is_spark = run.report.job.engine == Some(JobEngine::Spark);
+    for (line, at) in script
+        .filter(|(line, _): &(&str, u32)| is_spark && is_call(line))
+        .take(2)
+    {
+        let line = line.trim();
+        said.say(text!(
+            "脚本第 {at} 行定下了这个数目：`{line}`",
+            "script line {at} sets this number: `{line}`"
+        ));
+    }
     let setting = run.summary.settings.get(SHUFFLE_PARTITIONS);
     if let Some([value, _]) = setting.filter(|[value, _]| is_count(value)) {
         said.say(text!(

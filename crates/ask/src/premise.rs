@@ -268,6 +268,24 @@ fn strategies(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) -> bool {
     said.len() > begun
 }
 
+/// The numbers of a text before one of some units: "300 tokens", “300 个令牌”.
+fn claimed(text: &str, units: &str) -> Vec<f64> {
+    let is_digit = |c: char| c.is_ascii_digit();
+    let starts = text.char_indices().filter(|(at, c)| {
+        is_digit(*c)
+            && !text[..*at].ends_with(|c: char| c.is_ascii_alphanumeric() || "_.[".contains(c))
+    });
+    let number = |(at, _): (usize, char)| {
+        let rest = &text[at..];
+        let after = rest.trim_start_matches(|c: char| is_digit(c) || c == ',');
+        let unit = after.trim_start_matches([' ', '个']);
+        let is_unit = units.split('|').any(|word| unit.starts_with(word));
+        let digits = rest[..rest.len() - after.len()].replace(',', "");
+        digits.parse().ok().filter(|_| is_unit)
+    };
+    starts.filter_map(number).collect()
+}
+
 /// Corrects a time or a count that a question states.
 fn number(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) {
     let (name, values, time, second) = match &intent.subjects[..] {
@@ -293,6 +311,17 @@ fn number(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) {
     if is_whole && !names_part && !intent.asks(Quantity::Change) {
         stated.push((time, &durations, second));
     }
+    // "we gave it 300 tokens, why doesn't it use them?"
+    let claimed = |units: &str| claimed(intent.reading.text(), units);
+    let [tokens, executors] = ["token|令牌|au|core|核|slot", "executor|worker"].map(claimed);
+    let values = match (&tokens[..], &executors[..]) {
+        ([], []) => values,
+        _ => &run.summary.values,
+    };
+    stated.extend([
+        (&book::TOKENS, &tokens[..], 1.0),
+        (&book::EXECUTORS, &executors[..], 1.0),
+    ]);
     let total = run
         .report
         .job

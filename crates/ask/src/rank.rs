@@ -8,7 +8,7 @@ use crate::intent::Intent;
 use crate::said::{Said, names};
 use crate::stage::{findings, judge};
 use crate::subject::Subject;
-use crate::word::{Cue, Word};
+use crate::word::{Cue, Thing, Word};
 use crate::{Asked, found, origin, record};
 use runs::{EdgeSummary, StageSummary};
 
@@ -259,24 +259,70 @@ pub(crate) fn list(
     said.cite(sentence, &ids);
 }
 
-/// Says which of two stages takes longer.
-fn slower(said: &mut Said<'_>, a: &StageSummary, b: &StageSummary) {
-    let Some((x, y)) = a.get(&book::SPAN).zip(b.get(&book::SPAN)) else {
-        return;
+/// Says which of two stages takes longer, and by how much.
+fn slower(said: &mut Said<'_>, run: &Asked<'_>, a: &StageSummary, b: &StageSummary) -> bool {
+    let Some((x, y)) = a.values.value(&book::SPAN).zip(b.values.value(&book::SPAN)) else {
+        return false;
     };
+    let mut ids = said.evidence_of(&book::SPAN, x, &a.name, run.vertex());
+    ids.extend(said.evidence_of(&book::SPAN, y, &b.name, run.vertex()));
+    let (x, y) = (x.number(), y.number());
     let (slow, fast, long, short) = match x >= y {
         true => (a, b, x, y),
         false => (b, a, y, x),
     };
-    said.say(text!(
-        "{slow} 更慢：用时 {long}，{fast} 为 {short}（{change}）",
-        "{slow} is slower: it takes {long}, {fast} {short} ({change})",
-        slow = slow.name,
-        fast = fast.name,
-        long = Seconds(long / 1e3),
-        short = Seconds(short / 1e3),
-        change = Change::between(short, long)
-    ));
+    said.cite(
+        text!(
+            "{slow} 更慢：用时 {long}，{fast} 为 {short}（相差 {gap}，{change}）",
+            "{slow} is slower: it takes {long}, {fast} {short} ({gap} apart, {change})",
+            slow = slow.name,
+            fast = fast.name,
+            long = Seconds(long / 1e3),
+            short = Seconds(short / 1e3),
+            gap = Seconds((long - short) / 1e3),
+            change = Change::between(short, long)
+        ),
+        &ids,
+    );
+    true
+}
+
+/// Says which of two stages takes longer, if a question asks just for that: “哪个更慢，差多少”.
+pub(crate) fn times(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) -> bool {
+    let reading = &intent.reading;
+    let others = [
+        Word::Rows,
+        Word::Bytes,
+        Word::Data,
+        Word::In,
+        Word::Out,
+        Word::Spread,
+        Word::Mean,
+        Word::Median,
+    ];
+    let names_other =
+        |w: &Word| matches!(w, Word::Of(_) | Word::Noun(Thing::Vertex) | Word::Kind(_));
+    let is_other = reading.has_any(&others) || reading.words.iter().any(names_other);
+    let stages = intent.subjects.iter().filter_map(|s| match s {
+        Subject::Stage(at) => Some(&run.summary.stages[*at]),
+        _ => None,
+    });
+    let compares = reading.has(Word::Time)
+        && reading.has_any(&[Word::Most, Word::Least, Word::Apart, Word::Times]);
+    match stages.collect::<Vec<_>>()[..] {
+        [a, b] if compares && !is_other && !intent.asks_why() => {
+            let spans = a.get(&book::SPAN).zip(b.get(&book::SPAN));
+            if let Some((x, y)) = spans {
+                said.affirm(if reading.has(Word::Least) {
+                    x < y
+                } else {
+                    x > y
+                });
+            }
+            slower(said, run, a, b)
+        }
+        _ => false,
+    }
 }
 
 /// Compares the first two stages that a question names, and gives their largest difference.
@@ -294,7 +340,7 @@ pub(crate) fn compare(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) {
     let mut measures: Vec<&Measure> = asked.filter(|m| m.entity == Entity::Stage).collect();
     let is_general = measures.is_empty();
     if is_general {
-        slower(said, a, b);
+        slower(said, run, a, b);
         let spans = a.get(&book::SPAN).zip(b.get(&book::SPAN));
         if let (Some((x, y)), true) = (spans, intent.reading.has(Word::Most)) {
             said.affirm(x > y);

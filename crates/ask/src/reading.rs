@@ -338,6 +338,16 @@ impl Reading {
         self.has_part_from(AUXILIARIES) || self.shows(Cue::Polar)
     }
 
+    /// Whether it asks by a verb and its denial: “准不准”, “用没用”, “用到了没有”.
+    fn doubles(&self) -> bool {
+        let end = self
+            .text
+            .trim_end_matches(['?', '？', '。', ' ', '啊', '呢']);
+        let pieces: Vec<char> = self.text.chars().collect();
+        let is_doubled = |w: &[char]| matches!(w, [a, '不' | '没', b] if a == b && !a.is_ascii());
+        ["没有", "没"].iter().any(|no| end.ends_with(no)) || pieces.windows(3).any(is_doubled)
+    }
+
     /// Whether a sentence or clause of it begins with one of some words: "one task failed, is that bad?".
     fn has_part_from(&self, words: &str) -> bool {
         let parts = self.text.split([',', '.', ';', '!', '?', '，', '。']);
@@ -353,14 +363,14 @@ impl Reading {
 
     /// Whether it is a question for yes or no alone.
     pub(crate) fn asks_yes_no(&self) -> bool {
-        const ZH: &str = "吗|是不是|有没有|是否|能不能|会不会|要不要|够不够";
+        const ZH: &str = "吗|是否";
         const MORE: &str = "how|what|which|or";
         const MORE_ZH: &str = "多少|几|哪|什么|怎么|还是|谁|多久|多大";
         let is_in = |list: &str, word: &str| list.split('|').any(|known| known == word);
         let has = |list: &str| list.split('|').any(|word| self.text.contains(word));
         let asks_more = self.shows(Cue::Why) || self.english().any(|word| is_in(MORE, word));
         let begins = self.has_part_from(AUXILIARIES) || self.has_part_from("any|anything");
-        (begins || has(ZH)) && !asks_more && !has(MORE_ZH)
+        (begins || has(ZH) || self.doubles()) && !asks_more && !has(MORE_ZH)
     }
 
     /// Numbers in it.

@@ -24,8 +24,32 @@ const MEMORY: [Cause; 4] = [
     Cause::ExecutorLost,
 ];
 
+/// Failures that no resource prevents.
+const NO_RESOURCE: [Cause; 3] = [
+    Cause::UserCodeFailure,
+    Cause::CompileFailure,
+    Cause::InputFailure,
+];
+
+/// Says that resources would not have prevented a failure, for a question whether they would. Returns false if they might.
+fn is_no_remedy(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) -> bool {
+    let first = run.report.findings.first();
+    let found = first.filter(|f| NO_RESOURCE.contains(&f.cause) && intent.reading.asks_yes_no());
+    if let Some(found) = found {
+        said.say(text!(
+            "不会：作业失败不是因为资源不足",
+            "No: the job did not fail for lack of resources"
+        ));
+        found::finding(said, found, true);
+    }
+    found.is_some()
+}
+
 /// Answers it, or says why the run cannot.
 pub(super) fn answer(said: &mut Said<'_>, run: &Asked<'_>, wanted: Wanted, intent: &Intent) {
+    if is_no_remedy(said, run, intent) {
+        return;
+    }
     if (wanted.resource, run.report.job.engine) == (Resource::Memory, Some(JobEngine::Spark)) {
         setting::about(said, run, "spark.executor.memory", intent);
         let findings = run.report.findings.iter();
@@ -184,6 +208,9 @@ pub(super) fn of_stage(said: &mut Said<'_>, run: &Asked<'_>, at: usize) -> bool 
             ),
             &ids,
         );
+        // the reason of the slowest vertex
+        let found = crate::stage::findings(run, stage).take(1);
+        found.for_each(|f| found::finding(said, f, false));
         return true;
     }
     let mut ids = said.evidence_of(&book::VERTICES, vertices, name, vertex);

@@ -1,11 +1,12 @@
 //! Settings of a Spark application: the values in force, and the values that suggestions set.
 
+use report::format::list;
 use report::{JobEngine, Setting, StaticText, Text, text};
 
-use crate::Asked;
 use crate::intent::Intent;
 use crate::said::Said;
 use crate::word::{Cue, Quantity};
+use crate::{Asked, record};
 
 /// Effects of settings.
 #[rustfmt::skip]
@@ -63,6 +64,7 @@ pub(crate) fn about(said: &mut Said<'_>, run: &Asked<'_>, key: &str, intent: &In
     let effect = EFFECTS.iter().find(|(known, _)| *known == key);
     if let Some((_, effect)) = effect.filter(|_| intent.reading.shows(Cue::Effect)) {
         said.say((*effect).into());
+        joins(said, run, key);
     }
     let suggestions = run.report.suggestions.iter();
     let mut wanted = suggestions.flat_map(|s| s.settings.iter().map(move |setting| (s, setting)));
@@ -85,6 +87,26 @@ pub(crate) fn about(said: &mut Said<'_>, run: &Asked<'_>, key: &str, intent: &In
     }
 }
 
+/// Says how the joins are run, which the threshold of broadcasts decides.
+fn joins(said: &mut Said<'_>, run: &Asked<'_>, key: &str) {
+    let all = run.operators().filter(|o| record::is_join(o));
+    let mut kinds: Vec<&str> = all
+        .map(|o| o.id.split('_').next().unwrap_or(&o.id))
+        .collect();
+    kinds.sort();
+    let kinds = kinds.chunk_by(|a, b| a == b);
+    let kinds: Vec<String> = kinds
+        .map(|own| format!("{} × {}", own[0], own.len()))
+        .collect();
+    if key.ends_with("autoBroadcastJoinThreshold") && !kinds.is_empty() {
+        said.say(text!(
+            "这次运行的连接：{kinds}",
+            "The joins of this run: {kinds}",
+            kinds = list(&kinds, said.language())
+        ));
+    }
+}
+
 /// Says a value that a suggestion sets.
 pub(crate) fn suggested(said: &mut Said<'_>, setting: &Setting) {
     let (key, suggested, current) = (&setting.key, &setting.suggested, &setting.current);
@@ -100,7 +122,7 @@ pub(crate) fn suggested(said: &mut Said<'_>, setting: &Setting) {
 }
 
 /// Lists the settings of the application; only the settings of executors if executors are named.
-pub(crate) fn list(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) {
+pub(crate) fn all(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) {
     if intent.asks(Quantity::Remedy) {
         return;
     }

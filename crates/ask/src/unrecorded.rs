@@ -23,8 +23,9 @@ pub(crate) fn answer(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) -> b
     });
     let named = named.first().map(|(attribute, _)| *attribute);
     let named = named.filter(|_| !intent.asks(Quantity::Remedy));
-    let asks = [Word::Number, Word::Time, Word::Who];
-    let named = named.filter(|_| !intent.asks_nothing() || intent.reading.has_any(&asks));
+    let asks = [Word::Number, Word::Time, Word::Who, Word::When];
+    let named = named
+        .filter(|_| !intent.asks_nothing() || intent.is_polar() || intent.reading.has_any(&asks));
     let attribute = match named {
         _ if is_outside => outsiders,
         Some(attribute) => attribute,

@@ -25,7 +25,7 @@ pub(crate) const WORDS: &[Entry] = &[
     (&[Noun(Stage)], "步骤|环节|阶段", "stage|stages|step|steps"),
     (&[Noun(Vertex)], "顶点|任务|实例", "vertex|vertices|vertexes|task|tasks"),
     (&[Noun(Operator)], "算子|操作", "operator|operators"),
-    (&[Noun(Exchange)], "分发|数据通道|通道|数据交换|交换|洗牌|传输|传了", "cross|crosses|crossed|flows|moved|transferred|channel*|exchange|exchanges|shuffle|shuffles|edge|edges"),
+    (&[Noun(Exchange)], "分发|数据通道|通道|数据交换|交换|洗牌|传输|传了", "reshuffle*|re-shuffle*|cross|crosses|crossed|flows|moved|transferred|channel*|exchange|exchanges|shuffle|shuffles|edge|edges"),
     (&[Noun(Input)], "输入表|源表|数据源|输入|表", "input|inputs|table|tables|dataset*|source|sources"),
     (&[Noun(Column)], "字段|列", "column|columns|field|fields"),
     (&[Noun(Partition)], "重新分区|重分区|分区|桶", "hashed|repartitioned|partition|partitions|partitioned|partitioning|bucket|buckets"),
@@ -59,9 +59,9 @@ pub(crate) const WORDS: &[Entry] = &[
          elapsed|lasts|lasted|burn|burns|burned|spend|spends|spent"),
     (&[Run], "跑了|跑", "run|runs|ran|running"),
     (&[Number, Noun(Partition)], "", "into how many partitions|in how many partitions|into how many"),
-    (&[Number], "多少个|多少|几个|数量|个数|数目|数", "how many|how much|number of|number|count|amount of|amount"),
+    (&[Number], "多高|多少个|多少|几个|数量|个数|数目|数", "how many|how much|how busy|how high|number of|number|count|amount of|amount"),
     (&[In], "读取|读入|处理|落到|落在|读了|读|进入|流入|收到|进", "read|reads|reading|into|lands on|land on|goes to|go to|went to|process|processes|processed|handle*|enter|enters|entering|feed|feeds|receive*|consume*|ingest*|go in|goes in|comes in|take in|takes in|input rows"),
-    (&[Out], "写出|写入|传出|送出|发出|传给|写了|写|输出|产出|产生|流出|出来", "write|writes|wrote|written|writing|output|outputs|produce*|emit*|come out|comes out|came out|out of|leave|leaves|leaving"),
+    (&[Out], "写出|写入|传出|送出|发出|传给|写了|写|输出|产出|产生|流出|出来", "contribute*|write|writes|wrote|written|writing|output|outputs|produce*|emit*|come out|comes out|came out|out of|leave|leaves|leaving"),
     (&[Out, Most], "写得多|写的多|写得更多|写的更多", ""),
     (&[In, Most], "读得多|读的多|读得更多|读的更多", ""),
     (&[Passed, Lost], "丢了|丢失|丢", "lose|loses|lost|gone"),
@@ -73,7 +73,7 @@ pub(crate) const WORDS: &[Entry] = &[
         "explode*|blow up|blows up|multipl*|thrown|throws|drop|drops|dropped|discard*|throw away|throws away|thrown away|survive*|remain*|left|\
          pass|passes|keep|keeps|kept|get through|selectivity|shrink*|reduces the rows|reduce the rows|reduces rows|reduced to"),
     (&[Noun(Vertex), Most, Time], "拖后腿的顶点|长尾顶点|拖慢|拖住|拖后腿", "straggler|stragglers|slow task|slow vertex|holds up|hold up|holding up|drags|held up"),
-    (&[Most, Time], "最慢|最久|最长|最耗时|最费时|更慢|更久|更长", "slowest|longest|slower|longer"),
+    (&[Most, Time], "跑个没完|没完没了|最慢|最久|最长|最耗时|最费时|更慢|更久|更长", "runs forever|takes forever|never ends|slowest|longest|slower|longer"),
     (&[Most], "最大|最多|最高|最重|最宽|更大|更多|更高|较大|大", "largest|biggest|bigger|larger|greater|higher|hot|busiest|hottest|more|most|highest|maximum|max|heaviest|widest|greatest|peak"),
     (&[Most, Time], "最贵|最耗资源|开销最大", "most expensive|costliest|most time"),
     (&[Least, Time], "最快|最短|更短", "fastest|quickest|shortest|shorter"),
@@ -88,7 +88,7 @@ pub(crate) const WORDS: &[Entry] = &[
     (&[Times], "几倍|多少倍|之比|比值|比率|倍数|倍", "factor|ratio|how many times|by how much"),
     (&[Apart], "还有多远|差多远|多远|少多少|多多少|少了|多了|差多少|相差|差距|差异|差别|偏差|相比|对比|差|比", "how far off|how far|how wrong|difference|differ|differs|versus|vs|compared|compare|than|off|deviation|gap"),
     (&[Rate], "每秒|吞吐量|吞吐率|吞吐", "per second|throughput|a second|rows/s|per sec"),
-    (&[Estimated], "估计行数|估计|预估|预计|估算|优化器", "misestimate*|mis-estimate*|estimated|estimate|estimates|estimation|expected|expect|predicted|optimizer|optimiser|cardinality"),
+    (&[Estimated], "准不准|准确|估得准|估计行数|估计|预估|预计|估算|优化器", "accurate|accuracy|inaccurate|misestimate*|mis-estimate*|estimated|estimate|estimates|estimation|expected|expect|predicted|optimizer|optimiser|cardinality"),
     (&[Filler], "实际上|实际|真实", "actual|actually|real"),
     (&[Of(&book::DISTINCT)], "不同值|不同的值|去重后|唯一值", "distinct|distinct values|unique|different values|unique values"),
     (&[Of(&book::NULLS)], "空值", "null|nulls|null values"),
@@ -106,7 +106,7 @@ pub(crate) const WORDS: &[Entry] = &[
         "what line*|which line*|on which line*|script lines|script line|line number*|lines|line|statement*|script|code|where in the script"),
     (&[Other], "哪一行数据|哪行数据|哪条数据|哪条记录", "which row|which record|what row"),
     (&[Other], "提示|hint", "hint|hints"),
-    (&[Other], "用户代码|退出码|错误码|花了多少钱|花多少钱|多少核小时|多少顶点小时|多少令牌小时|一半|以内|之内|内|压到|控制在|减到|降到|核小时|顶点小时|令牌小时|au 小时", "user code|half|finish*|under|below|within|less than|reach*|exit code*|error code*|core hours|core-hours|vertex hours|vertex-hours|token hours|token-hours|au hours"),
+    (&[Other], "用户代码|退出码|错误码|花了多少钱|花多少钱|多少核小时|多少顶点小时|多少令牌小时|一半|以内|之内|内|压到|控制在|减到|降到|核小时|顶点小时|令牌小时|au 小时", "user code|half|finish*|under|below|within|less than|reach*|exit code*|error code*|core seconds|core-seconds|slot seconds|token seconds|token-seconds|core hours|core-hours|vertex hours|vertex-hours|token hours|token-hours|au hours"),
     (&[Not, Other], "没有|不|没|无", "not|no|never|without|none|neither|isn't|wasn't|aren't|weren't|doesn't|didn't|don't|can't|couldn't|won't"),
     (&[When, Other], "什么时候|何时|几点|几时|什么时间", "when|what time|at what point"),
     (&[Define, Other], "什么是|什么叫|何为|是什么|是啥|是个什么|是个啥|啥叫|什么意思|啥意思|意思|是指|指的是什么|指什么|含义|定义|理解|解释|讲讲|区别|什么玩意|啥玩意",
@@ -146,8 +146,8 @@ pub(crate) const WORDS: &[Entry] = &[
         "why|why's|root cause*|what killed|what failed|what's up|what is up|stack trace|traceback|timeout|timed out|time-out|reason*|cause*|what happened|what is wrong|blew up|blow* up|broke|breaks|what's wrong|what went wrong|how come|explain|\
         hold* up|slow|too long|so long|fail*|crash*|died|killed|exception*|error|errors|error message|exit code|threw|ended|bottleneck*|misses its sla|due to|\
         responsible"),
-    (&[Asks(Quantity::Remedy)], "再快|先动|先调|该动|动哪|改啥|咋改|怎么跑通|怎么弄|如何解决|怎么解决|怎么优化|怎么提速|下手|怎么整|怎么处理|让它快|想快|快一点|快点|怎么搞|如何改|咋办|咋整|该怎么做|跑成功|才能成功|怎么成功|如何成功|跑通|怎样让|怎么让|如何让|怎么改|能改|可改|以改|要改|改的|改法|怎么办|建议|优化|解决|修改|改进|改善|提速|加快|加速|缩短|压到|降到|更快|调优|怎么调|先做什么|先改|改哪|改什么|值得改|能直接用|该改|先优化|从哪里入手|从哪入手|从哪开始|从哪里开始|从何入手|第一件事|首要|最先|最值得|最划算|见效最快|先解决|先处理|先看|怎么修|该修|修哪|修什么|先修|修复|第一步|避免",
-        "do i change|do we change|get it thru|get it through|get it to pass|make it pass|make it work|make it faster|make it quicker|make this faster|what now|what to do|should i do|should we do|do i need to change|go faster|what would help|tweak*|\
+    (&[Asks(Quantity::Remedy)], "改成多少|多少合适|多少才合适|再快|先动|先调|该动|动哪|改啥|咋改|怎么跑通|怎么弄|如何解决|怎么解决|怎么优化|怎么提速|下手|怎么整|怎么处理|让它快|想快|快一点|快点|怎么搞|如何改|咋办|咋整|该怎么做|跑成功|才能成功|怎么成功|如何成功|跑通|怎样让|怎么让|如何让|怎么改|能改|可改|以改|要改|改的|改法|怎么办|建议|优化|解决|修改|改进|改善|提速|加快|加速|缩短|压到|降到|更快|调优|怎么调|先做什么|先改|改哪|改什么|值得改|能直接用|该改|先优化|从哪里入手|从哪入手|从哪开始|从哪里开始|从何入手|第一件事|首要|最先|最值得|最划算|见效最快|先解决|先处理|先看|怎么修|该修|修哪|修什么|先修|修复|第一步|避免",
+        "how many should|right number|do i change|do we change|get it thru|get it through|get it to pass|make it pass|make it work|make it faster|make it quicker|make this faster|what now|what to do|should i do|should we do|do i need to change|go faster|what would help|tweak*|\
         get it working|do i fix|do first|first thing|first step|worth fixing|worth changing|leave it alone|next step*|one change|one thing|single change|which change|best change|most effective|payoff|pays off|bang for the buck|sooner|quickest fix|\
         where would you start|where do we start|where should i start|where should we start|start with|begin with|prioritize|prioritise|to succeed|make it succeed|what would you do|would you change|what should|what can|what could|should i change|should we change|to change|can we do|can i do|do about|fix*|optimi*|improv*|\
         speed*|faster|suggest*|recommend*|advise|advice|tune|tuning|reduce|shorten|cut|solve|avoid|remedy|run faster|quick win*|quickest win*|biggest win*|easiest win*|\
@@ -168,8 +168,8 @@ pub(crate) const WORDS: &[Entry] = &[
     (&[Asks(Quantity::Which)], "排名|排行|排个序|哪个阶段|哪个 stage|哪一个阶段|哪一个 stage|哪一步|哪些阶段|哪个stage|哪些 stage|哪几个阶段|哪几个 stage|最慢|最耗时|最大的|最长|最重|最费时",
         "rank|ranks|ranked|ranking|which stage*|what stage*|wich stage*|which one|which step*|slowest|longest|biggest|largest|heaviest|most expensive"),
     (&[Asks(Quantity::Stages)], "多少阶段|多少个阶段|几个阶段|几个 stage|阶段数|多少个 stage|多少 stage|哪些阶段", "how many stages|jobs and stages|stages and|number of stages|stage count|list the stages|what stages|which stages"),
-    (&[Asks(Quantity::Cost)], "美元|多少块|成本|费用|花费多少|资源消耗|vertex-hour|au-hour|au 小时|顶点小时|核小时|令牌小时|多少资源|多少钱",
-        "dollars|usd|euros|cost*|expensive|price|vertex hours|vertex-hours|au hours|au-hours|core hours|resources|money"),
+    (&[Asks(Quantity::Cost)], "核秒|占用了多少|美元|多少块|成本|费用|花费多少|资源消耗|vertex-hour|au-hour|au 小时|顶点小时|核小时|令牌小时|多少资源|多少钱",
+        "core seconds|core-seconds|slot seconds|token seconds|token-seconds|token hours|token-hours|dollars|usd|euros|cost*|expensive|price|vertex hours|vertex-hours|au hours|au-hours|core hours|resources|money"),
     (&[Asks(Quantity::Inputs)], "哪两张表|哪几张表|哪两个表|哪几个表|哪些数据源|几张表|读的什么|哪些表|哪张表|哪个表|输入表|哪些输入|哪个输入|最大的输入|最大的表|什么表|读了哪些|读哪些|输入有哪些|多少个输入|读取哪些|输入有多|输入数据有多|输入多大",
         "which table|which tables|what tables|inputs|input tables|which input|which inputs|what input|largest input|biggest input|largest table|biggest table|\
         input data|what does it read|what data|which files does it read|how many inputs|how many tables"),
@@ -252,8 +252,8 @@ pub(crate) const WORDS: &[Entry] = &[
     (&[Cue(Cue::Polar)], "吗|是不是|有没有|是否|能不能|会不会|严重", "any"),
     (&[Cue(Cue::Open)], "什么错|啥错|死因|怎么了|咋了|出了啥|慢|久|失败|挂|优化|瓶颈|性能|正常|出了什么问题|原因|超|怎么改|改法|建议|定位", "root cause*|what killed|what failed|slow|slower|fail*|optimi*|bottleneck*|wrong|problem*|faster|speed*|sla|reason"),
     (&[Cue(Cue::Slow)], "慢|久|失败|报错|卡住|挂了", "slow*|long|fail*|crash*|stuck|hang*"),
-    (&[Cue(Cue::Failure)], "失败|挂了|挂掉|挂过|报错|出错|错误|异常|崩溃|抛出", "fail*|crash*|error*|exception*|threw|blew up|died|broke"),
-    (&[Cue(Cue::Error)], "错误|异常|报错", "error*|exception*|message*"),
+    (&[Cue(Cue::Failure)], "搞挂|弄挂|跑挂|搞崩|崩了|失败|挂了|挂掉|挂过|报错|出错|错误|异常|崩溃|抛出", "fail*|crash*|error*|exception*|threw|throws it|throws the|throws this|raises|blew up|died|broke"),
+    (&[Cue(Cue::Error)], "错误|异常|报错", "error*|exception*|message*|throws it|throws the|throws this|raises"),
     (&[Cue(Cue::Job)], "作业|整个|脚本|应用|任务", "job|script|application|whole|overall|run"),
     (&[Cue(Cue::It)], "它", "it|its"),
     (&[Cue(Cue::ThisStage)], "这个阶段|该阶段|这个 stage|该 stage|那个阶段|那个 stage|这一步|这步|那一步", "this stage|that stage|the stage|this step|that step"),
@@ -308,7 +308,7 @@ pub(crate) const WORDS: &[Entry] = &[
     (&[Cue(Cue::Ran)], "跑起来|有没有跑|跑了吗|跑了没|运行了吗|执行了吗|有没有运行|有没有执行|跑过|启动了吗|跑到了吗", "run|ran|start|started|execute|executed"),
     (&[Cue(Cue::Written)], "写出任何|写出了任何|有没有写|写出结果|写了结果|写出东西|产出结果|有没有输出|有没有产出|写出了吗|任何结果|任何输出|任何数据",
         "anything written|write anything|wrote anything|written anything|any output*|any result*|produce anything|output at all|write any*|produce any*|get written|was anything|anything get"),
-    (&[Cue(Cue::Uses)], "用到|用了|使用|用过|读过|读了|引用|被用|用上|在用", "use|uses|used|using|read|reads|reference*|refer*|touch*|need|needs|needed"),
+    (&[Cue(Cue::Uses)], "用没用|用到|用了|使用|用过|读过|读了|引用|被用|用上|在用", "use|uses|used|using|read|reads|reference*|refer*|touch*|need|needs|needed"),
     (&[Cue(Cue::Others)], "除了|以外|之外|别的|其他|其它|另外", "besides|other|others|other than|apart from|another|except|else"),
     (&[Cue(Cue::Wasted)], "浪费|白跑|白费|损失|白做|白白|扔掉", "wast*|burn*|burnt|in vain|for nothing|thrown away|threw away|throw away|lost to"),
     (&[Cue(Cue::Kinds)], "哪些错|哪种错|哪几种|什么类型|哪些类型|几种错|错误类型|哪类", "kinds of|kind of error*|what errors|which errors|types of error*|error types|what kinds|what kind|sort of error*"),
@@ -362,11 +362,12 @@ pub(crate) const WORDS: &[Entry] = &[
     (&[Record(Record::Arguments)], "条件|表达式|谓词|怎么算|公式", "condition*|expression*|predicate*|computed|formula|argument*"),
     (&[Record(Record::Flow)], "分发|分布|下一个阶段", "distributed|sent|next stage"),
     (&[Unrecorded(StaticText { zh: "磁盘和网络的速度", en: "the speed of disks and the network" })], "iops|磁盘吞吐|磁盘速度|网络带宽|带宽是|带宽有", "iops|disk throughput|disk speed|bandwidth|network speed|latency"),
-    (&[Unrecorded(StaticText { zh: "机器的空闲内存和磁盘空间", en: "the free memory and disk space of the machines" })],
-        "剩多少内存|剩余内存|空闲内存|可用内存|内存还剩|机器的内存|剩多少空间|磁盘空间|剩余空间|剩多少磁盘|磁盘还剩|机器内存", "free memory|memory left|memory was left|memory was free|free ram|ram left|free disk|disk space|available memory|space left|memory available|memory did the machine|memory did the host"),
-    (&[Unrecorded(StaticText { zh: "集群上的其他作业：日志只有这一个作业自己的事件", en: "other jobs of the cluster, only this one's own events" })],
-        "其他作业|别的作业|谁的作业|别人的作业|其他用户|别的用户|集群负载|邻居|谁占|谁在占|被谁占|谁抢|集群忙|集群满|集群为什么|集群当时", "other jobs|another job|whose job*|other users|other applications|cluster load|load of the cluster|cluster busy|cluster so busy|cluster full|\
+    (&[Unrecorded(StaticText { zh: "机器的空闲内存和磁盘空间", en: "the free memory and disk space of the machines" })], "剩多少内存|剩余内存|空闲内存|可用内存|内存还剩|机器的内存|剩多少空间|磁盘空间|剩余空间|剩多少磁盘|磁盘还剩|机器内存", "free memory|memory left|memory was left|memory was free|free ram|ram left|free disk|disk space|available memory|space left|memory available|memory did the machine|memory did the host"),
+    (&[Unrecorded(StaticText { zh: "集群上的其他作业：日志只有这一个作业自己的事件", en: "other jobs of the cluster, only this one's own events" })], "其他作业|别的作业|谁的作业|别人的作业|其他用户|别的用户|集群负载|邻居|谁占|谁在占|被谁占|谁抢|集群忙|集群满|集群为什么|集群当时", "other jobs|another job|whose job*|other users|other applications|cluster load|load of the cluster|cluster busy|cluster so busy|cluster full|\
         who took|who held|who was using the|who is using the|who occupied|who occupies|who was hogging|neighbor*|neighbour*"),
+    (&[Unrecorded(StaticText { zh: "作业的排期和期限", en: "the schedule or the deadline of the job" })], "排期|调度计划|定时|几点触发|什么时候再跑|下一次调度|截止时间", "scheduled|schedule|cron|next due|deadline|trigger time"),
+    (&[Unrecorded(StaticText { zh: "结果的数值，只有行数和字节数", en: "the values of the results, only their rows and bytes" })], "结果对不对|结果对吗|结果正确|结果准|数据对不对|数值一致|结果一致|结果一样|算得对|数字对", "same numbers|same figures|same result*|same revenue|revenue numbers|numbers right|numbers correct|results correct|result correct|results match|numbers match|correct result*|right result*"),
+    (&[Unrecorded(StaticText { zh: "作业之外的服务和系统的状态，只有作业自己收到的错误", en: "the state of services outside of the job, only the errors that the job got from them" })], "自己的负载|服务的负载|网关的负载|负载有多高|负载多高|对方的负载|服务端负载|服务端的|对端", "load on the service|load of the service|load of the gateway|load on the gateway|server side|server-side|how busy was the service|how busy was the gateway"),
     (&[Unrecorded(StaticText { zh: "脚本的修改历史", en: "the history of changes to the script" })], "谁改了|谁改的|谁修改|谁动了|谁改过|修改记录|修改历史|改动记录", "who changed|who edited|who modified|who touched|who broke|commit history|change history|last edited"),
     (&[Unrecorded(StaticText { zh: "机器的型号", en: "the models of the machines" })], "机型|cpu 型号|什么型号|几代 cpu", "cpu model|machine type|instance type|vm size|hardware model"),
     (&[Unrecorded(StaticText { zh: "以后的运行和很久以前的运行", en: "later runs or runs long before" })], "下次|下一次|明天|下周|下个月|以后会|将来|上个月|上月|去年|历史上|往年|每天都|经常", "tomorrow|next run|next time|next week|next month|future|last month|last year|last quarter|every day|how often does this job"),

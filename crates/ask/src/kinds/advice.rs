@@ -1,6 +1,6 @@
 //! Lines of the script: those of a finding or an error, and those to change, with their new text.
 
-use report::{Finding, Suggestion, Text, text};
+use report::{Finding, JobState, Suggestion, Text, text};
 
 use super::is_whole;
 use crate::intent::Intent;
@@ -123,7 +123,8 @@ pub(super) fn place(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) -> bo
         meant.extend(all.clone().filter(is_error));
     }
     let begun = said.len();
-    if meant.is_empty() && is_failure {
+    // the line that threw says more than the statement that runs it
+    if is_failure {
         raised(said, run);
     }
     if meant.is_empty() && said.len() == begun && intent.causes.is_empty() && !is_failure {
@@ -151,6 +152,22 @@ pub(crate) fn lines(said: &mut Said<'_>, run: &Asked<'_>) {
         ));
     }
     all.for_each(|f| located(said, run, f));
+}
+
+/// Says why the job failed and the line that threw, for a question why whose words name nothing in the run. Returns false for others.
+pub(crate) fn failed(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) -> bool {
+    let own = run.report.findings.first();
+    let own = own.filter(|f| f.cause.code().starts_with("failure."));
+    let is_asked =
+        run.report.job.state == JobState::Failed && intent.asks_why() && is_whole(intent);
+    if let Some(own) = own.filter(|_| is_asked) {
+        found::finding(said, own, true);
+        raised(said, run);
+        if let Some([first, last]) = own.script_lines {
+            thing::quote(said, run, first, last);
+        }
+    }
+    own.is_some() && is_asked
 }
 
 /// Says the script lines that raised the errors of lost attempts.

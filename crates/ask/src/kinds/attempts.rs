@@ -30,11 +30,15 @@ fn lost(stage: &StageSummary) -> f64 {
 /// A part of the run time of all vertices below which lost attempts don't matter.
 const HARMLESS: f64 = 0.05;
 
+/// Words that are about nothing but trouble that is over: "did it hurt us?".
+const HURTS: &str = "hurt|harm|cost us|slow us|delay us|要紧|耽误|碍事";
+
 /// Says whether lost attempts did harm: "one task failed, do I have to worry?".
 pub(super) fn harm(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) -> bool {
     let reading = &intent.reading;
     let names_lost = [Of(&book::FAILED), Of(&book::REVOKED), Named(&book::FAILED)];
-    let is_about = reading.has_any(&names_lost) || reading.shows(Cue::Failure);
+    let hurts = || HURTS.split('|').any(|word| reading.text().contains(word));
+    let is_about = reading.has_any(&names_lost) || reading.shows(Cue::Failure) || hurts();
     let asks = reading.shows(Cue::Harm) && reading.asks_yes_no() && !reading.shows(Cue::Would);
     let lost: Vec<&StageSummary> = meant(run, intent).filter(|s| lost(s) > 0.0).collect();
     if !asks || !is_about || lost.is_empty() || run.report.job.state != JobState::Succeeded {
@@ -111,6 +115,26 @@ pub(super) fn of_stage(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) ->
     true
 }
 
+/// Says the failure of the job with its place and its row, for a question about the failed data or an exception: “哪个字段的什么值”.
+pub(super) fn of_job(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) -> bool {
+    const DATA: &str = "what value|which value|which field|what field|bad value|bad row|what row|which row|which record|哪个字段|什么值|哪个值|哪一行数据|哪行数据|哪条";
+    let text = intent.reading.text();
+    let asks = DATA.split('|').any(|word| text.contains(word));
+    let is_failure = intent.reading.shows(Cue::Failure) || intent.reading.has(Lost);
+    let found = run
+        .report
+        .findings
+        .first()
+        .filter(|f| f.cause.code().starts_with("failure."));
+    match found {
+        Some(f) if asks && is_failure && run.report.job.state == JobState::Failed => {
+            found::finding(said, f, true);
+            true
+        }
+        _ => false,
+    }
+}
+
 /// Says how many attempts were lost, their errors and their time.
 pub(super) fn answer(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) -> bool {
     let reading = &intent.reading;
@@ -139,6 +163,15 @@ pub(super) fn answer(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) -> b
         || is_of_job && !asks_vertex && !(counts && reading.has_any(&names_lost))
     {
         return false;
+    }
+    let text = reading.text();
+    let names = |words: &str| words.split('|').any(|word| text.contains(word));
+    if counts && !is_error && names("revo|收回|抢占|preempt") && !names("fail|失败") {
+        meant.iter().take(SHOWN).for_each(|s| revoked(said, run, s));
+        let is_alone = |s: &&StageSummary| s.get(&book::FAILED).unwrap_or(0.0) == 0.0;
+        let alone: Vec<&StageSummary> = meant.iter().copied().filter(is_alone).collect();
+        time(said, run, &alone);
+        return true;
     }
     let is_time = reading.is_time() || reading.shows(Cue::Wasted);
     if is_time {
@@ -221,6 +254,38 @@ fn count(said: &mut Said<'_>, run: &Asked<'_>, stages: &[&StageSummary]) {
             &ids,
         );
     }
+}
+
+/// Says how many attempts of a stage were revoked, and their vertices.
+fn revoked(said: &mut Said<'_>, run: &Asked<'_>, stage: &StageSummary) {
+    let Some(value) = stage
+        .values
+        .value(&book::REVOKED)
+        .filter(|v| v.number() > 0.0)
+    else {
+        return;
+    };
+    let ids = said.evidence_of(&book::REVOKED, value, &stage.name, run.vertex());
+    let own = stage.lost.iter().filter(|lost| lost.state == "revoked");
+    let vertices: Vec<String> = own.map(|lost| lost.vertex.clone()).collect();
+    let (name, count) = (&stage.name, value.number() as usize);
+    // the list of lost attempts is bounded
+    let vertices = match vertices.len() == count {
+        true => some(&vertices, SHOWN, said.language()),
+        false => String::new(),
+    };
+    let vertices = match vertices.is_empty() {
+        true => Text::default(),
+        false => text!("（{vertices}）", " ({vertices})"),
+    };
+    said.cite(
+        text!(
+            "{name} 被收回的尝试：{count}{vertices}",
+            "Revoked attempts of {name}: {count}{vertices}",
+            vertices = vertices
+        ),
+        &ids,
+    );
 }
 
 /// Whether a message only says how an attempt ended.

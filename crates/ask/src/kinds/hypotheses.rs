@@ -1,13 +1,16 @@
 //! Which of several uses takes the time: "is it I/O or the user code?".
 
 use report::format::{Seconds, Share};
+use report::measure::book;
 use report::{Cause, Finding, RuleOutcome, RuleResult, SegmentKind, Text, text};
+
+use runs::OperatorSummary;
 
 use super::{has, is_whole};
 use crate::intent::Intent;
 use crate::said::Said;
 use crate::subject::Subject;
-use crate::word::Word::{Apart, Most};
+use crate::word::Word::{Apart, Most, Which};
 use crate::word::{Cue, Quantity};
 use crate::{Asked, found, thing, time, verdict};
 
@@ -41,7 +44,12 @@ pub(super) fn judged(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) -> b
     });
     let is_late = reading.shows(Cue::Late) && intent.causes.contains(&Cause::LateFilter);
     let names_lines = lines.is_some() && !intent.causes.is_empty();
-    if !reading.asks_yes_no() || !is_late && !names_lines {
+    let asks_which = is_late
+        && reading.has(Which)
+        && !reading.asks_yes_no()
+        && !reading.has(Most)
+        && !intent.asks(Quantity::Remedy);
+    if !reading.asks_yes_no() && !asks_which || !is_late && !names_lines {
         return false;
     }
     let is_meant = |cause: Cause| match is_late {
@@ -57,11 +65,16 @@ pub(super) fn judged(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) -> b
     let mut rules = run.report.rules.iter().filter(|r| is_meant(r.cause));
     let is_cleared =
         |r: &RuleOutcome| matches!(r.outcome, RuleResult::Cleared | RuleResult::NotApplicable);
-    if found.is_empty() && !rules.clone().any(is_cleared) {
+    if found.is_empty() && asks_which || found.is_empty() && !rules.clone().any(is_cleared) {
         return false;
     }
     said.affirm(!found.is_empty());
-    found.iter().for_each(|f| found::finding(said, f, false));
+    for f in &found {
+        match asks_which {
+            true => located(said, run, f),
+            false => found::finding(said, f, false),
+        }
+    }
     let own = rules.find(|r| found.is_empty() && r.outcome == RuleResult::Cleared);
     own.iter().for_each(|rule| verdict::cleared(said, rule));
     if let Some((first, last)) = lines {
@@ -70,12 +83,47 @@ pub(super) fn judged(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) -> b
     true
 }
 
+/// Says a finding with its script lines, and the rows into and out of the operators that run them.
+fn located(said: &mut Said<'_>, run: &Asked<'_>, finding: &Finding) {
+    found::finding(said, finding, false);
+    let at = finding
+        .stage
+        .as_deref()
+        .and_then(|name| run.summary.stage_named(name));
+    let (Some([first, last]), Some(at)) = (finding.script_lines, at) else {
+        return;
+    };
+    let stage = &run.summary.stages[at];
+    let is_there = |o: &&OperatorSummary| o.line.is_some_and(|line| (first..=last).contains(&line));
+    for o in stage.operators.iter().filter(is_there) {
+        let both =
+            [&book::ROWS_TAKEN, &book::OPERATOR_ROWS].map(|m| o.values.value(m).map(|v| (m, v)));
+        let [Some(taken), Some(left)] = both else {
+            continue;
+        };
+        let ids = said.evidence_of_all(&[taken, left], &o.name_in(&stage.name), run.vertex());
+        let [before, after] = [taken, left].map(|(m, v)| m.shown(v.number(), run.vertex()));
+        said.cite(
+            text!(
+                "{name}：之前 {before}，之后 {after}",
+                "{name}: {before} before it, {after} after it",
+                name = o.name_in(&stage.name),
+                before = before,
+                after = after
+            ),
+            &ids,
+        );
+    }
+    thing::quote(said, run, first, last);
+}
+
 /// Says the time of each use that a question chooses among, the longest first.
 pub(super) fn answer(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) -> bool {
     let text = intent.reading.text();
     let reading = &intent.reading;
     // "is the queue longer than the run?"
-    let compares = reading.shows(Cue::Or) && reading.has_any(&[Most, Apart]);
+    let compares =
+        reading.shows(Cue::Or) && reading.has_any(&[Most, Apart]) || reading.shows(Cue::Compares);
     let chooses = (reading.shows(Cue::Choice) || compares) && is_whole(intent);
     let is_balance = |zh: &str| matches!(zh, "计算" | "读写和传输数据");
     let is_in = |words: &str| words.split('|').any(|word| has(text, word));
@@ -103,10 +151,11 @@ pub(super) fn answer(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) -> b
     }
     let others = rest.iter().map(|(n, zh, en)| {
         text!(
-            "{zh} {n}（{share}）",
-            "{en} {n} ({share})",
+            "{zh} {n}（{share}，少 {gap}）",
+            "{en} {n} ({share}, {gap} less)",
             n = Seconds(*n + 0.0),
-            share = Share(n / total)
+            share = Share(n / total),
+            gap = Seconds(most - n)
         )
     });
     let others: Vec<Text> = others.collect();

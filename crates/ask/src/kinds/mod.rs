@@ -14,7 +14,8 @@ mod script;
 mod slots;
 mod vertices;
 
-pub(crate) use advice::lines;
+pub(crate) use advice::{failed, lines};
+pub(crate) use slots::held;
 
 use report::Language;
 use runs::StageSummary;
@@ -24,14 +25,15 @@ use crate::intent::Intent;
 use crate::said::Said;
 use crate::subject::Subject;
 use crate::word::Word;
+use crate::{column, rank};
 
 /// Says the answer to a question of a kind. Returns false for any other question.
 type Kind = fn(&mut Said<'_>, &Asked<'_>, &Intent) -> bool;
 
 #[rustfmt::skip]
-const KINDS: [Kind; 28] = [
-    jobs::answer, script::hints, advice::change, advice::place, attempts::harm, attempts::of_stage, part::of_time, plan::shuffled, plan::broadcast,
-    hypotheses::judged, slots::used, progress::finished, progress::ran, script::clause, outputs::any, vertices::one, vertices::first, attempts::answer, executors::answer, executions::answer,
+const KINDS: [Kind; 34] = [
+    column::of_value, plan::too_large, jobs::answer, rank::times, script::hints, advice::change, advice::place, attempts::harm, attempts::of_job, attempts::of_stage, part::of_time, plan::shuffled, plan::reshuffled, plan::broadcast,
+    hypotheses::judged, slots::used, progress::finished, progress::ran, script::clause, outputs::any, vertices::one, vertices::last, vertices::first, attempts::answer, executors::answer, executions::answer,
     hypotheses::answer, script::usage, plan::window, plan::flow, plan::decided, plan::each, plan::fits, vertices::all,
 ];
 

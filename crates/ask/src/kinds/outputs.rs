@@ -63,7 +63,7 @@ pub(super) fn any(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) -> bool
     let names_output = reading.has_any(&[Out, Kind("OUTPUT")]);
     let amount = reading.has_any(&[Rows, Bytes, Data, Most, Least, Number]) && !reading.is_time();
     let text = reading.text();
-    let asks_what = ["what", "什么", "哪些"]
+    let asks_what = ["what", "什么", "哪些", "结果", "result"]
         .iter()
         .any(|word| text.contains(word));
     let chooses = [Which, Most, Least, Kind("OUTPUT")];

@@ -7,7 +7,7 @@ use report::measure::book;
 use report::{Cause, Text, text};
 use runs::{EdgeSummary, OperatorSummary};
 
-use super::{advice, is_whole, meant, stages};
+use super::{advice, is_whole, stages};
 use crate::intent::Intent;
 use crate::said::Said;
 use crate::subject::Subject;
@@ -36,44 +36,16 @@ pub(super) fn window(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) -> b
     {
         return false;
     }
-    let all = meant(run, intent).flat_map(|s| s.operators.iter().map(move |o| (s, o)));
-    let windows = all.filter(|(_, o)| o.kind == "window");
     let begun = said.len();
-    for (stage, o) in windows.take(SHOWN) {
-        let Some([partition, order]) = spec(o) else {
-            continue;
-        };
-        let name = o.name_in(&stage.name);
-        said.say(text!(
-            "{name}：按 {partition} 分区，按 {order} 排序",
-            "{name} is partitioned by {partition} and ordered by {order}"
-        ));
-    }
     let has_window = |s: &&Statement| {
         let text = run.text_of(s).to_uppercase();
         text.contains(" OVER") && text.contains("PARTITION BY")
     };
     let statements = run.statements().iter().filter(has_window);
-    let is_silent = said.len() == begun;
-    for s in statements.take(SHOWN).filter(|_| is_silent) {
+    for s in statements.take(SHOWN) {
         thing::quote(said, run, s.lines.0, s.lines.1);
     }
     said.len() > begun
-}
-
-/// The columns that a window is partitioned and ordered by, from its arguments: `-keys A -order B`, or the last two lists of Spark's.
-fn spec(o: &OperatorSummary) -> Option<[String; 2]> {
-    if let Some((keys, order)) = o.args.split_once("-order ") {
-        let keys = keys.trim().trim_start_matches("-keys ");
-        return Some([keys, order.trim()].map(str::to_owned));
-    }
-    let mut lists = o
-        .args
-        .rsplit('[')
-        .map(|list| list.split(']').next().unwrap_or_default());
-    let (order, partition) = (lists.next()?, lists.next()?);
-    let plain = |list: &str| list.replace(" NULLS FIRST", "").replace(" NULLS LAST", "");
-    (o.args.matches('[').count() > 2).then(|| [plain(partition), plain(order)])
 }
 
 /// Says the stages that a stage reads from and that read it.
@@ -90,6 +62,20 @@ pub(super) fn flow(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) -> boo
     true
 }
 
+/// Words of questions why a number of vertices is what it is.
+const FEW: &str =
+    "so few|so many|this many|this few|that many|only|这么少|这么多|那么多|那么少|只有";
+
+/// Causes of too many or too few vertices.
+const COUNTS: [Cause; 6] = [
+    Cause::ParallelismTooLow,
+    Cause::TinyVertices,
+    Cause::SmallFiles,
+    Cause::Misestimate,
+    Cause::LowCardinalityKey,
+    Cause::SerialGather,
+];
+
 /// Says who decides the number of vertices or partitions of a stage.
 pub(super) fn decided(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) -> bool {
     let reading = &intent.reading;
@@ -101,19 +87,37 @@ pub(super) fn decided(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) -> 
     let is_count = reading.has_any(&[Noun(Thing::Partition), Noun(Thing::Vertex), Number]);
     // "20 and 15 vertices, why not the same?"
     let differs = is_count && named.len() > 1 && reading.shows(Cue::Differs);
-    let asks =
-        reading.shows(Cue::Origin) || intent.asks_why() && (differs || named.iter().any(of_number));
+    let text = reading.text();
+    let amounts = [
+        Rows,
+        Bytes,
+        Data,
+        Time,
+        Spread,
+        Noun(Thing::Exchange),
+        Noun(Thing::Input),
+    ];
+    let is_few = FEW.split('|').any(|word| text.contains(word)) && !reading.has_any(&amounts);
+    let is_few = is_few
+        && reading.segments().is_empty()
+        && named.len() == 1
+        && (is_count || !reading.has_thing());
+    let asks = reading.shows(Cue::Origin)
+        || intent.asks_why() && (differs || is_few || named.iter().any(of_number));
     let all = 0..run.summary.stages.len();
     let meant: Vec<usize> = match named.is_empty() {
         true => all.filter(of_number).take(1).collect(),
         false => named,
     };
-    if !asks || meant.is_empty() || !is_count && !meant.iter().any(of_number) {
+    if !asks || meant.is_empty() || !is_count && !is_few && !meant.iter().any(of_number) {
         return false;
     }
     let begun = said.len();
     for at in meant.into_iter().take(SHOWN) {
         let stage = &run.summary.stages[at];
+        let of_count = |f: &&report::Finding| COUNTS.contains(&f.cause) && intent.asks_why();
+        let found = crate::stage::findings(run, stage).filter(of_count);
+        found.for_each(|f| found::finding(said, f, false));
         origin::vertices(said, run, stage, false);
         origin::partitions(said, run, at);
         let readers = stage.operators.iter().filter_map(|o| o.reads.as_ref());
@@ -170,6 +174,68 @@ pub(super) fn shuffled(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) ->
         }
     }
     said.len() > begun
+}
+
+/// Says whether the inputs of joins are shuffled: “join 两边都重新分区了吗”.
+pub(super) fn reshuffled(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) -> bool {
+    let reading = &intent.reading;
+    let asks = reading.has(Kind("JOIN"))
+        && reading.has_any(&[Noun(Thing::Exchange), Noun(Thing::Partition)]);
+    let others = [Number, Rows, Bytes, Time, Most, Kind("WHERE")];
+    if !asks || !reading.asks_yes_no() || reading.has_any(&others) || reading.shows(Cue::Would) {
+        return false;
+    }
+    let columns: Vec<&String> = intent
+        .subjects
+        .iter()
+        .filter_map(|s| match s {
+            Subject::Column(name) => Some(name),
+            _ => None,
+        })
+        .collect();
+    let is_meant = |o: &&OperatorSummary| {
+        record::is_join(o)
+            && (columns.is_empty() || o.keys.iter().any(|key| columns.contains(&key)))
+    };
+    let named = stages(intent);
+    let all = run.summary.stages.iter().enumerate();
+    let all = all.filter(|(at, _)| named.is_empty() || named.contains(at));
+    let joins: Vec<(usize, String)> = all
+        .flat_map(|(at, s)| {
+            s.operators
+                .iter()
+                .filter(is_meant)
+                .map(move |o| (at, o.name_in(&s.name)))
+        })
+        .collect();
+    let moved = |at: usize| {
+        let edges = run.channels().into[at]
+            .iter()
+            .map(|edge| &run.summary.edges[*edge]);
+        edges
+            .filter(|e| !matches!(e.exchange.as_str(), "broadcast" | "one_to_one" | "unknown"))
+            .count()
+    };
+    said.affirm(joins.iter().any(|(at, _)| moved(*at) > 0));
+    for (at, name) in joins.iter().take(SHOWN) {
+        if run.channels().into[*at].is_empty() {
+            said.say(text!(
+                "{name} 在读取输入的阶段中完成，输入不经过 Shuffle",
+                "{name} runs where its inputs are read, without an exchange"
+            ));
+        }
+        record::flow(said, run, *at);
+        let stage = &run.summary.stages[*at];
+        let readers = stage.operators.iter().filter_map(|o| o.reads.as_ref());
+        let inputs = readers.filter_map(|name| run.summary.inputs.iter().find(|i| i.name == *name));
+        for (input, layout) in inputs.filter_map(|i| Some((&i.name, i.layout.as_ref()?))) {
+            said.say(text!(
+                "{input} 的存储：{layout}",
+                "{input} is stored by {layout}"
+            ));
+        }
+    }
+    !joins.is_empty()
 }
 
 const ADAPTIVE: &str = "spark.sql.adaptive.enabled";
@@ -268,6 +334,40 @@ pub(super) fn each(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) -> boo
         );
     }
     !known.is_empty()
+}
+
+/// Says how much data is broadcast, for a question whether a broadcast is a problem.
+pub(super) fn too_large(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) -> bool {
+    let reading = &intent.reading;
+    let is_judged =
+        intent.asks(Quantity::Verdict) && reading.asks_yes_no() && !reading.shows(Cue::Would);
+    let edges = run
+        .summary
+        .edges
+        .iter()
+        .filter(|e| e.exchange == "broadcast");
+    let edges: Vec<&EdgeSummary> = edges.collect();
+    if !reading.has(Kind("BROADCAST"))
+        || !is_judged
+        || edges.is_empty()
+        || reading.has(Kind("JOIN"))
+    {
+        return false;
+    }
+    let is_large = |f: &&report::Finding| f.cause == Cause::BroadcastTooLarge;
+    let found = run.report.findings.iter().find(is_large);
+    said.affirm(found.is_some());
+    found.iter().for_each(|f| found::finding(said, f, true));
+    let name = |at: usize| run.summary.stages.get(at).map_or("", |s| s.name.as_str());
+    for e in edges.iter().take(SHOWN) {
+        let between = format!("{} → {}", name(e.from), name(e.to));
+        for measure in [&book::ROWS_CROSSING, &book::BYTES_CROSSING] {
+            if let Some(value) = e.values.value(measure) {
+                said.say_value(measure, value, &between, run.vertex());
+            }
+        }
+    }
+    said.len() > 0
 }
 
 /// Says whether an input is small enough to be broadcast.

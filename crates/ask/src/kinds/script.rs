@@ -16,6 +16,9 @@ use crate::{Asked, mention, polar, record, thing};
 /// Statements that are quoted, and readers named.
 const SHOWN: usize = 2;
 
+/// A hint is accurate below this ratio of its rows to the actual ones.
+const ACCURATE: f64 = 1.5;
+
 /// Clauses by the words of questions, with the text that the script has for them.
 #[rustfmt::skip]
 const CLAUSES: &[(&str, &str)] = &[
@@ -138,7 +141,10 @@ pub(super) fn hints(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) -> bo
     let asks = reading.has_any(&[Rows, Apart, Times, Estimated, Place, Number]);
     let is_other =
         intent.asks_why() || intent.asks(Quantity::Remedy) || intent.asks(Quantity::Gain);
-    if !reading.shows(Cue::Hint) || !asks || is_other {
+    let is_capitals = |word: &&str| word.bytes().all(|b| b.is_ascii_uppercase());
+    let named: Vec<&str> = polar::hints_in(&intent.text).filter(is_capitals).collect();
+    let is_named = !named.is_empty() && reading.has_any(&[Apart, Estimated]);
+    if !reading.shows(Cue::Hint) && !is_named || !asks || is_other {
         return false;
     }
     let Some(script) = &run.summary.script else {
@@ -152,6 +158,7 @@ pub(super) fn hints(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) -> bo
         .flat_map(|s| s.hints.iter().map(move |h| (s, h)));
     let hinted: Vec<_> = hinted
         .filter(|(_, h)| !of_rows || h.name.contains("ROWCOUNT"))
+        .filter(|(_, h)| named.is_empty() || named.iter().any(|name| h.name.contains(name)))
         .collect();
     for (s, hint) in hinted.into_iter().take(SHOWN * 2) {
         let before = script.text.get(..hint.span.start).unwrap_or_default();
@@ -194,6 +201,7 @@ pub(super) fn hints(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) -> bo
                 claimed.max(value.number()),
                 claimed.min(value.number()).max(1.0),
             );
+            said.affirm(more / less < ACCURATE);
             said.cite(
                 text!(
                     "实际是 {rows}，提示是实际的 {ratio}",

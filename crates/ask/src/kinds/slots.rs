@@ -14,6 +14,28 @@ use crate::word::{Cue, Resource, Word};
 const FULL: f64 = 0.9;
 const WORTH: f64 = 1.05;
 
+/// Says how long the job held its resources, and for which part of that vertices ran. Returns that part.
+pub(crate) fn held(said: &mut Said<'_>, run: &Asked<'_>) -> Option<f64> {
+    let [_, hours] = run.report.job.engine.unwrap_or(JobEngine::Scope).resource();
+    let count = match run.report.job.engine {
+        Some(JobEngine::Spark) => run.summary.get(&book::EXECUTORS),
+        _ => run.summary.get(&book::TOKENS),
+    };
+    let mut points = run.report.time.iter().flat_map(|time| &time.curve);
+    let now =
+        points.find(|p| p.resource != CurveResource::Input && Some(p.count as f64) == count)?;
+    let ran = run.report.cost.as_ref()?.vertex_hours?;
+    let share = (now.cost > 0.0).then_some(ran / now.cost)?;
+    said.say(text!(
+        "占用的 {held}（{seconds}）中有 {share} 在运行顶点",
+        "Vertices ran for {share} of the {held} ({seconds}) that the job held",
+        held = hours.count(now.cost),
+        seconds = Seconds(now.cost * 3600.0),
+        share = Part(share)
+    ));
+    Some(share)
+}
+
 /// Says which part of the tokens ran vertices, and whether more of them would be faster.
 pub(super) fn used(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) -> bool {
     let reading = &intent.reading;
@@ -32,16 +54,9 @@ pub(super) fn used(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) -> boo
     let (Some(now), true) = (now, names && asks_use && !is_measured && is_whole(intent)) else {
         return false;
     };
-    let [noun, hours] = run.report.job.engine.unwrap_or(JobEngine::Scope).resource();
-    let spent = run.report.cost.as_ref().and_then(|cost| cost.vertex_hours);
-    if let Some(share) = spent.map(|spent| spent / now.cost) {
+    let [noun, _] = run.report.job.engine.unwrap_or(JobEngine::Scope).resource();
+    if let Some(share) = held(said, run) {
         said.affirm(share >= FULL);
-        said.say(text!(
-            "占用的 {held} 中有 {share} 在运行顶点",
-            "Vertices ran for {share} of the {held} that the job held",
-            held = hours.count(now.cost),
-            share = Part(share)
-        ));
     }
     let is_of_slots = |line: &&String| ["token", "AU", "令牌"].iter().any(|w| line.contains(w));
     let remarks = time.flat_map(|time| &time.remarks).filter(is_of_slots);

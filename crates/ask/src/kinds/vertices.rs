@@ -144,6 +144,48 @@ fn others(said: &mut Said<'_>, stage: &StageSummary, index: u32) -> bool {
     true
 }
 
+/// Words for the vertex that ended last.
+const LAST: &str = "last to finish|finished last|finishes last|finish last|ended last|last vertex|last task|last one to finish|最后跑完|最后结束|最后完成|最晚跑完|最晚结束|最后一个跑完|最后一个结束";
+
+/// Says which vertex ended last, by the end of the critical path.
+pub(super) fn last(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) -> bool {
+    let text = intent.reading.text();
+    if !LAST.split('|').any(|word| text.contains(word)) {
+        return false;
+    }
+    let named = stages(intent);
+    let is_meant = |name: &str| {
+        named.is_empty() || named.iter().any(|at| run.summary.stages[*at].name == name)
+    };
+    let segments = run.report.time.iter().flat_map(|time| &time.segments);
+    let ends = segments.filter(|s| s.stage.as_deref().is_some_and(is_meant));
+    let end =
+        ends.max_by(|a, b| (a.start_seconds + a.seconds).total_cmp(&(b.start_seconds + b.seconds)));
+    let Some((end, name)) = end.and_then(|s| Some((s, s.stage.as_deref()?))) else {
+        return false;
+    };
+    let of_end = run.report.evidence_of(&end.evidence);
+    let number = |text: &str| index(text.split_once(name)?.1);
+    let found = of_end
+        .filter_map(|e| Some((&e.id, number(&e.text)?)))
+        .next();
+    let Some((id, number)) = found else {
+        return false;
+    };
+    let vertex = format!("{name}[{number}]");
+    said.cite(
+        text!("最后结束的是 {vertex}", "The last one to end is {vertex}"),
+        std::slice::from_ref(id),
+    );
+    let stage = run
+        .summary
+        .stage_named(name)
+        .map(|at| &run.summary.stages[at]);
+    let own = stage.and_then(|s| Some((s, s.vertices.iter().find(|v| v.index == number)?)));
+    own.iter().for_each(|(stage, own)| alone(said, stage, own));
+    true
+}
+
 /// Lists the vertices that ran longest or read most.
 pub(super) fn first(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) -> bool {
     let reading = &intent.reading;

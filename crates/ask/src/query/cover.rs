@@ -266,7 +266,8 @@ pub(crate) fn admit(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) {
         has_some,
         ..
     } = missing(run, intent, &said.text());
-    let is_told = intent.asks(Quantity::Account) || intent.asks(Quantity::Identity);
+    let told = [Quantity::Account, Quantity::Identity, Quantity::Cost];
+    let is_told = told.iter().any(|q| intent.asks(*q));
     let language = said.language();
     let quoted = |[open, close]: [&str; 2]| {
         let names = lacks.iter().map(|name| format!("{open}{name}{close}"));

@@ -185,6 +185,12 @@ impl<'a> Query<'a> {
         if !self.say(said, std::slice::from_ref(row), &measures) {
             return false;
         }
+        self.name_slowest(said, stage);
+        true
+    }
+
+    /// Says which vertex of a stage ran longest, and where.
+    fn name_slowest(&self, said: &mut Said<'_>, stage: usize) {
         if let Some([vertex, machine]) = &self.run.summary.stages[stage].slowest {
             said.say(match machine.is_empty() {
                 true => text!("这个顶点是 {vertex}", "It is {vertex}"),
@@ -194,7 +200,6 @@ impl<'a> Query<'a> {
                 ),
             });
         }
-        true
     }
 
     fn numbers(&self, said: &mut Said<'_>) -> bool {

@@ -260,6 +260,10 @@ impl Query<'_> {
         let is_detail =
             |w: &Word| matches!(w, Mean | Median | Most | Spread | Estimated | In | Out);
         let shared = || words.iter().filter(|word| is_asked(word));
+        let is_statistic = measure.entity == Entity::Column && !self.names(Thing::Column);
+        if is_statistic && !is_named && !self.has(Of(measure)) {
+            return 0.0;
+        }
         if !shared().any(|word| !is_detail(word) || *word == Spread || *word == Estimated) {
             return 0.0;
         }
@@ -306,7 +310,10 @@ impl Query<'_> {
             // "how many rows in total?" is about the job
             Entity::Exchange if self.is_whole() => names_exchanges,
             _ if self.is_whole() => names_operators == (entity == Entity::Operator),
-            Entity::Operator => operator || stage && names_operators,
+            Entity::Operator => {
+                let column = is_any(|s| matches!(s, Subject::Column(_)));
+                operator || (stage || column) && names_operators
+            }
             Entity::Stage => stage || operator,
             Entity::Exchange => stage && !operator,
             Entity::Input => is_any(|s| matches!(s, Subject::Input(_))),
@@ -349,6 +356,9 @@ impl Query<'_> {
             }
             _ => {
                 self.say(said, &rows, &[measure]);
+                let of_vertex = *measure == book::MAX_RUN && self.names(Thing::Vertex);
+                let stage = rows.first().and_then(|row| row.stage).filter(|_| of_vertex);
+                stage.iter().for_each(|at| self.name_slowest(said, *at));
             }
         }
     }
