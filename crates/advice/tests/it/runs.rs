@@ -45,6 +45,9 @@ const HEALTHY: [&str; 4] = [
 /// Factor between claimed and measured seconds, on a machine that was shared.
 const MOST: f64 = 2.0;
 
+/// From this many times less on, a further finding beside the cause is no error.
+const SMALL: f64 = 10.0;
+
 fn causes(name: &str) -> Vec<(&'static str, f64)> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/runs");
     let job = job::load(&folder.join(format!("{name}.zstd"))).expect("a log");
@@ -58,10 +61,12 @@ fn causes(name: &str) -> Vec<(&'static str, f64)> {
 fn a_slow_run_has_its_cause_and_about_its_saving() {
     for (name, cause, seconds) in RUNS {
         let found = causes(name);
-        let [(only, claimed)] = found.as_slice() else {
-            panic!("{name}: {found:?}");
+        let [(first, claimed), others @ ..] = found.as_slice() else {
+            panic!("{name}: healthy");
         };
-        assert_eq!(*only, cause, "{name}");
+        assert_eq!(*first, cause, "{name}");
+        let are_small = others.iter().all(|(_, other)| other * SMALL <= *claimed);
+        assert!(are_small, "{name}: {found:?}");
         let factor = (claimed / seconds).max(seconds / claimed);
         assert!(
             factor <= MOST,
