@@ -17,12 +17,12 @@ struct Collected<'p> {
 pub fn joined(program: &Program, scope: &Scope) -> Option<Rewrite> {
     let mut calls = program.calls.iter();
     calls.find_map(|call| {
-        let is_own = call.name == "isin" && scope.contains(call.statement);
-        is_own.then(|| semi_join(program, call)).flatten()
+        let is_filter = call.name == "isin";
+        is_filter.then(|| semi_join(program, scope, call)).flatten()
     })
 }
 
-fn semi_join(program: &Program, isin: &Call) -> Option<Rewrite> {
+fn semi_join(program: &Program, scope: &Scope, isin: &Call) -> Option<Rewrite> {
     let syntax = &program.syntax;
     let is_filter = |c: &&Call| {
         let is_condition = matches!(c.arguments.as_slice(), [only] if only.node == isin.node);
@@ -34,6 +34,7 @@ fn semi_join(program: &Program, isin: &Call) -> Option<Rewrite> {
     };
     let name = program.text_of(values.node).trim_start_matches('*');
     let collected = collected(program, name, isin.statement)?;
+    scope.contains(collected.statement).then_some(())?;
     let column = program.call_of(isin.receiver?)?;
     let function = match column.receiver {
         Some(module) => format!("{}.{}", program.text_of(module), column.name),
@@ -53,7 +54,8 @@ fn semi_join(program: &Program, isin: &Call) -> Option<Rewrite> {
     };
     let before = syntax.span(filter.receiver?).end;
     let span = before + leading_space(&program.text[before..])..syntax.span(filter.node).end;
-    rewrite.replace(filter.statement, span, join);
+    // the collection is what the finding is about: the filter follows it
+    rewrite.replace(collected.statement, span, join);
     let line = &program.statements[collected.statement].span;
     let start = program.text[..line.start]
         .rfind('\n')

@@ -8,7 +8,7 @@ use crate::script::Span;
 const MOST_NODES: usize = 400_000;
 
 /// The kinds of nodes that other modules look at; any other is the empty string.
-const KINDS: [&str; 55] = [
+const KINDS: [&str; 56] = [
     "module",
     "block",
     "comment",
@@ -51,6 +51,7 @@ const KINDS: [&str; 55] = [
     "true",
     "false",
     "list",
+    "list_comprehension",
     "tuple",
     "dictionary",
     "delete_statement",
