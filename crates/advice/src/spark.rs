@@ -311,25 +311,24 @@ advice! { fn driver() = Rewrite, Gain::Whole, "spark driver collect toPandas loo
 /// Arrow for the rows that the program passes between pandas and Spark; `None` if it passes none, or Arrow is on.
 fn arrow(case: &Case<'_>) -> Option<Proposal> {
     let program = case.job.program()?;
-    let mut calls = program.calls.iter();
-    let passes = calls.any(|call| match call.name.as_str() {
+    program.calls.iter().find(|call| match call.name.as_str() {
         "toPandas" => true,
         "createDataFrame" => program.text.contains("import pandas"),
         _ => false,
-    });
+    })?;
     let columns = text!(
         "整列传递，不再逐行转换为 Python 对象",
         "whole columns are passed, and no row becomes Python objects",
     );
     let on = case.set("spark.sql.execution.arrow.pyspark.enabled", "true", columns)?;
-    passes.then(|| {
+    Some(
         advice! { Parameter, Gain::Unknown(text!("日志没有记录转换所用的时间", "the log has no time of the conversion")), "spark arrow pandas createDataFrame toPandas";
             title("用 Arrow 在 pandas 与 Spark 之间传递数据", "pass data between pandas and Spark by Arrow");
             settings([on]);
             pro("createDataFrame(pandas) 和 toPandas() 快得多", "createDataFrame(pandas) and toPandas() are far faster");
             con("需要 pyarrow；个别类型不支持时会退回逐行转换", "needs pyarrow; a few types are not supported and are converted row by row as before");
-        }
-    })
+        },
+    )
 }
 
 advice! { fn larger_batches(case: &Case<'_>) = Rewrite, Gain::Whole, "spark structured streaming maxFilesPerTrigger trigger interval micro-batch overhead";

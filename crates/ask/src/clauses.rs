@@ -197,11 +197,10 @@ pub(crate) fn with_names(clause: &str, last: Option<&String>, run: &Asked<'_>) -
     let is_flow = reading.has(Word::Asks(Quantity::Flow));
     let is_own = is_own || reading.shows(Cue::Job) || reading.names_another() && !is_flow;
     match last.filter(|_| !is_own) {
-        Some(last) if terms::named(last).is_some() => {
-            let term = terms::named(last).unwrap_or_default();
-            format!("{term} {clause}")
-        }
         Some(last) => {
+            if let Some(term) = terms::named(last) {
+                return format!("{term} {clause}");
+            }
             let last = Named::of(last, &known);
             if !reading.has_thing() && Reading::of(&last.rest).has(Word::Noun(Thing::Executor)) {
                 return format!("executor {clause}");

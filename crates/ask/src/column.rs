@@ -29,16 +29,18 @@ pub(crate) fn spread(said: &mut Said<'_>, run: &Asked<'_>, name: &str) {
         for (measure, value) in column.values.iter() {
             ids.extend(said.evidence_of(measure, value, name, VERTEX));
         }
-        let (table, values) = (&input.name, values(column, input.get(&book::STORED_ROWS)));
-        said.cite(
-            text!(
-                "{table} 中的 {values}",
-                "In {table}, {values}",
-                values = values
-            ),
-            &ids,
-        );
+        say_values(said, input, column, &ids);
     }
+}
+
+fn say_values(said: &mut Said<'_>, input: &InputSummary, column: &ColumnSummary, ids: &[String]) {
+    let (table, values) = (&input.name, values(column, input.get(&book::STORED_ROWS)));
+    let sentence = text!(
+        "{table} 中的 {values}",
+        "In {table}, {values}",
+        values = values
+    );
+    said.cite(sentence, ids);
 }
 
 /// Says how many rows the most frequent value of a column is in, if a question names that value. Returns false for any other question.
@@ -67,15 +69,7 @@ pub(crate) fn of_value(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) ->
         if column.top.as_ref().filter(is_it).is_some() {
             let rows = input.values.value(&book::STORED_ROWS);
             let ids = rows.map(|v| said.evidence_of(&book::STORED_ROWS, v, &input.name, VERTEX));
-            let (table, values) = (&input.name, values(column, input.get(&book::STORED_ROWS)));
-            said.cite(
-                text!(
-                    "{table} 中的 {values}",
-                    "In {table}, {values}",
-                    values = values
-                ),
-                &ids.unwrap_or_default(),
-            );
+            say_values(said, input, column, &ids.unwrap_or_default());
         }
     }
     said.len() > begun

@@ -1,6 +1,6 @@
 //! Rounds of a loop that compute all rounds before them again, because no round stores its result.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 
 use job::model::{Application, Execution, SparkNode};
 use report::{Cause, text};
@@ -18,9 +18,18 @@ const MIN_ROUNDS: usize = 4;
 const LIKE: f64 = 0.35;
 
 /// An execution, and the number of its steps that compute rows not read from a cache.
+#[derive(Clone, Copy)]
 struct Round<'a> {
     execution: &'a Execution,
     steps: usize,
+}
+
+impl<'a> Round<'a> {
+    fn of(execution: &'a Execution) -> Round<'a> {
+        let below = below_caches(&execution.plan).into_iter();
+        let steps = below.filter(|below| !below).count();
+        Round { execution, steps }
+    }
 }
 
 /// Rounds of one loop, in their order.
@@ -32,11 +41,7 @@ struct Rounds<'a> {
 
 pub(super) fn excess(unclaimed: &Unclaimed<'_>) -> Option<Excess> {
     let view = unclaimed.view;
-    let app = view
-        .job
-        .spark
-        .as_deref()
-        .filter(|app| !app.is_streaming())?;
+    let app = unclaimed.batch_application()?;
     let found = loops(app).into_iter().map(|rounds| {
         let parts = parts_of(unclaimed, app, &rounds);
         (rounds, parts)
@@ -70,24 +75,30 @@ pub(super) fn excess(unclaimed: &Unclaimed<'_>) -> Option<Excess> {
     })
 }
 
-/// Successive executions of the same action whose plans grow by about the same number of steps.
+/// Successive executions of the same action, the plan of each larger by about the same number of steps.
 fn loops(app: &Application) -> Vec<Rounds<'_>> {
-    let mut of_actions: Vec<Vec<Round<'_>>> = Vec::new();
+    let mut growing: Vec<Vec<Round<'_>>> = Vec::new();
+    let mut of_actions: HashMap<&Option<String>, usize> = HashMap::new();
     for execution in &app.executions {
-        let steps = own_steps(&execution.plan).count();
-        let round = Round { execution, steps };
-        let same = of_actions.iter_mut().find(|rounds| {
-            let last = rounds.last();
-            last.is_some_and(|r| {
-                r.execution.description == execution.description && r.steps < steps
+        let round = Round::of(execution);
+        let newest = of_actions.entry(&execution.description);
+        let at = *newest
+            .and_modify(|at| {
+                // a plan that does not grow begins another loop
+                if growing[*at]
+                    .last()
+                    .is_some_and(|last| last.steps >= round.steps)
+                {
+                    *at = growing.len();
+                }
             })
-        });
-        match same {
+            .or_insert(growing.len());
+        match growing.get_mut(at) {
             Some(rounds) => rounds.push(round),
-            None => of_actions.push(vec![round]),
+            None => growing.push(vec![round]),
         }
     }
-    of_actions.into_iter().filter_map(rounds_of).collect()
+    growing.into_iter().filter_map(rounds_of).collect()
 }
 
 fn rounds_of(all: Vec<Round<'_>>) -> Option<Rounds<'_>> {
@@ -101,13 +112,6 @@ fn rounds_of(all: Vec<Round<'_>>) -> Option<Rounds<'_>> {
     let is_loop =
         all.len() >= MIN_ROUNDS && is_even && last.steps as f64 >= added * (MIN_ROUNDS - 1) as f64;
     is_loop.then_some(Rounds { all, added })
-}
-
-/// The steps of a plan that compute rows, without those that filled a cache.
-fn own_steps(plan: &[SparkNode]) -> impl Iterator<Item = &SparkNode> {
-    let below = below_caches(plan);
-    let own = plan.iter().zip(below).filter(|(_, below)| !below);
-    own.map(|(node, _)| node)
 }
 
 /// The sources of a plan: caches by their columns without numbers, files by their place.
@@ -144,24 +148,20 @@ fn parts_of(unclaimed: &Unclaimed<'_>, app: &Application, rounds: &Rounds<'_>) -
         .executions
         .iter()
         .filter(|e| e.started_ms > last.execution.started_ms);
-    let later = later.filter(contains_rounds).map(|execution| Round {
-        steps: own_steps(&execution.plan).count(),
-        execution,
-    });
-    let all: Vec<(f64, f64, f64)> = rounds
-        .all
-        .iter()
-        .skip(1)
-        .map(|r| (r.execution, r.steps))
-        .chain(later.map(|r| (r.execution, r.steps)))
-        .filter_map(|(execution, steps)| {
-            let (from, to) = execution.started_ms.zip(execution.ended_ms)?;
-            let repeated = 1.0 - rounds.added / steps.max(1) as f64;
-            let seconds = |ms: i64| (ms - origin) as f64 / 1000.0;
-            (repeated > 0.0).then_some((seconds(from), seconds(to), repeated))
-        })
-        .collect();
-    let repeated = |at: f64| all.iter().find(|(from, to, _)| (*from..*to).contains(&at));
+    let later = later.filter(contains_rounds).map(Round::of);
+    let all = rounds.all.iter().skip(1).copied().chain(later);
+    let span = |round: Round<'_>| {
+        let (from, to) = round.execution.started_ms.zip(round.execution.ended_ms)?;
+        let repeated = 1.0 - rounds.added / round.steps.max(1) as f64;
+        let seconds = |ms: i64| (ms - origin) as f64 / 1000.0;
+        (repeated > 0.0).then_some((seconds(from), seconds(to), repeated))
+    };
+    let mut spans: Vec<(f64, f64, f64)> = all.filter_map(span).collect();
+    spans.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let repeated = |at: f64| {
+        let begun = spans.partition_point(|(from, ..)| *from <= at);
+        spans[..begun].last().filter(|(_, to, _)| at < *to)
+    };
     let parts = unclaimed.parts().filter_map(|(at, part)| {
         let (_, _, share) = repeated((part.span.from + part.span.to) / 2.0)?;
         Some((at, part.span.seconds() * share))

@@ -42,12 +42,7 @@ const ONE_JOB_S: f64 = 1.0;
 
 /// The excess of all loops; the sentence describes the costliest.
 pub(super) fn excess(unclaimed: &Unclaimed<'_>) -> Option<Excess> {
-    let view = unclaimed.view;
-    let app = view
-        .job
-        .spark
-        .as_deref()
-        .filter(|app| !app.is_streaming())?;
+    let app = unclaimed.batch_application()?;
     let mut kinds: HashMap<String, Vec<usize>> = HashMap::new();
     for (at, job) in app.jobs.iter().enumerate() {
         if let Some(kind) = kind(app, job) {

@@ -26,6 +26,7 @@ pub use streams::USUAL_BATCHES;
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
+use job::model::Application;
 use report::{Cause, Evidence, Impact, SegmentKind, Text, text};
 
 use crate::account::{Account, Claimed, Part};
@@ -83,6 +84,12 @@ impl<'a> Unclaimed<'a> {
             account,
             claimed,
         }
+    }
+
+    /// The Spark application, unless its micro-batches are a loop of the engine.
+    fn batch_application(&self) -> Option<&'a Application> {
+        let app = self.view.job.spark.as_deref();
+        app.filter(|app| !app.is_streaming())
     }
 
     fn parts(&self) -> impl Iterator<Item = (usize, &'a Part)> {

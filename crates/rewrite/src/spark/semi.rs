@@ -23,7 +23,6 @@ pub fn joined(program: &Program, scope: &Scope) -> Option<Rewrite> {
 }
 
 fn semi_join(program: &Program, scope: &Scope, isin: &Call) -> Option<Rewrite> {
-    let syntax = &program.syntax;
     let is_filter = |c: &&Call| {
         let is_condition = matches!(c.arguments.as_slice(), [only] if only.node == isin.node);
         is_condition && matches!(c.name.as_str(), "where" | "filter")
@@ -52,10 +51,8 @@ fn semi_join(program: &Program, scope: &Scope, isin: &Call) -> Option<Rewrite> {
         reorders: true,
         ..Rewrite::default()
     };
-    let before = syntax.span(filter.receiver?).end;
-    let span = before + leading_space(&program.text[before..])..syntax.span(filter.node).end;
     // the collection is what the finding is about: the filter follows it
-    rewrite.replace(collected.statement, span, join);
+    rewrite.replace(collected.statement, filter.span.clone(), join);
     let line = &program.statements[collected.statement].span;
     let start = program.text[..line.start]
         .rfind('\n')
@@ -63,11 +60,6 @@ fn semi_join(program: &Program, scope: &Scope, isin: &Call) -> Option<Rewrite> {
     let end = program.text[line.end..].find('\n')?;
     rewrite.replace(collected.statement, start..line.end + end + 1, "");
     Some(rewrite)
-}
-
-/// Bytes of the white space before a method on its own line.
-fn leading_space(text: &str) -> usize {
-    text.len() - text.trim_start().len()
 }
 
 /// The list of a name, if a statement of the same function assigns it and only one other place reads it.
