@@ -27,6 +27,7 @@ use runs::RunSummary;
 /// Stages of a job that questions are asked about.
 const STAGES: usize = 12;
 
+#[tokio::main(flavor = "current_thread")]
 async fn analyzed(path: &Path) -> (Report, RunSummary, Sheet) {
     let request = Request {
         job: path.to_path_buf(),
@@ -119,34 +120,38 @@ fn check_report(files: &Files, evidence: &Evidence) -> Result<(), String> {
     }
 }
 
-#[tokio::test]
-async fn every_number_is_at_the_places_that_it_cites() {
+/// How many citations of answers and prompts and of the report were checked for a job, and what is wrong with them.
+fn checked(path: &Path) -> (usize, usize, Vec<String>) {
+    let (report, summary, sheet) = analyzed(path);
+    let (files, job) = (Files::open(path), path.display());
+    let executors = sheet.executors.iter();
+    let executors = executors.map(|values| ("executor".to_owned(), values));
+    let things = check::things(&sheet).into_iter();
+    let sheet: Vec<(String, &Values)> = things.chain(executors).collect();
     let mut wrong: Vec<String> = Vec::new();
-    let (mut citations, mut read) = (0, 0);
-    for path in jobs::jobs() {
-        let (report, summary, sheet) = analyzed(&path).await;
-        let files = Files::open(&path);
-        let job = path.display();
-        let executors = sheet.executors.iter();
-        let executors = executors.map(|values| ("executor".to_owned(), values));
-        let things = check::things(&sheet).into_iter();
-        let sheet: Vec<(String, &Values)> = things.chain(executors).collect();
-        for evidence in cited(&report, &summary) {
-            citations += 1;
-            match value_of(&evidence, &sheet) {
-                None => wrong.push(format!("{job}: {evidence:?} is no value of the run")),
-                Some(value) if check::is_of_several_events(&files, &evidence.metric, value) => {}
-                Some(value) => wrong.extend(check::check(&files, value).err()),
-            }
-        }
-        for evidence in &report.evidence {
-            read += 1;
-            if let Err(why) = check_report(&files, evidence) {
-                wrong.push(format!("{job}: {} {}: {why}", evidence.id, evidence.metric));
-            }
+    let cited = cited(&report, &summary);
+    for evidence in &cited {
+        match value_of(evidence, &sheet) {
+            None => wrong.push(format!("{job}: {evidence:?} is no value of the run")),
+            Some(value) if check::is_of_several_events(&files, &evidence.metric, value) => {}
+            Some(value) => wrong.extend(check::check(&files, value).err()),
         }
     }
+    for evidence in &report.evidence {
+        if let Err(why) = check_report(&files, evidence) {
+            wrong.push(format!("{job}: {} {}: {why}", evidence.id, evidence.metric));
+        }
+    }
+    (cited.len(), report.evidence.len(), wrong)
+}
+
+#[test]
+fn every_number_is_at_the_places_that_it_cites() {
+    let checked = jobs::each(checked);
+    let citations: usize = checked.iter().map(|(citations, ..)| citations).sum();
+    let read: usize = checked.iter().map(|(_, read, _)| read).sum();
     println!("{citations} citations of answers and prompts, {read} of reports");
     assert!(citations > 300 && read > 200);
+    let wrong: Vec<String> = checked.into_iter().flat_map(|(.., wrong)| wrong).collect();
     check::none_is_wrong(&wrong);
 }

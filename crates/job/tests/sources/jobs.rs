@@ -2,10 +2,19 @@
 
 use std::path::{Path, PathBuf};
 
+use rayon::prelude::*;
+
 /// Event logs of the shared samples that are looked at.
 const LOGS: usize = 4;
 
-pub(crate) fn jobs() -> Vec<PathBuf> {
+/// What `look` finds in each job; several are looked at at the same time.
+pub(crate) fn each<T: Send>(look: impl Fn(&Path) -> T + Sync) -> Vec<T> {
+    let jobs = jobs();
+    let looked = jobs.par_iter().with_max_len(1).map(|path| look(path));
+    looked.collect()
+}
+
+fn jobs() -> Vec<PathBuf> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let mut jobs: Vec<PathBuf> = Vec::new();
     for case in sorted(&root.join("tests/cases")) {
