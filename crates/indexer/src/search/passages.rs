@@ -178,7 +178,10 @@ mod tests {
         ] {
             assert_eq!(arrange(&all, &[0, 1], &Asked::by(query)), [0, 1], "{query}");
         }
-        for query in ["how to speed it up", "how do I tell Spark to use more tasks"] {
+        for query in [
+            "how to speed it up",
+            "how do I tell Spark to use more tasks",
+        ] {
             assert_eq!(arrange(&all, &[0, 1], &Asked::by(query)), [1, 0], "{query}");
         }
     }

@@ -316,12 +316,14 @@ fn what_is_missing_or_damaged_is_named() {
     world.rebuild(Rebuild::Reembed);
     assert!(!world.search("hot key").is_empty());
 
-    let files = world.files();
-    let vectors = files.iter().find(|name| name.ends_with(".vec"));
-    fs::write(world.index().join(vectors.expect("there")), b"cut").expect("written");
-    assert!(matches!(open(), Err(OpenError::Damaged { .. })));
-    world.rebuild(Rebuild::Full);
-    assert!(!world.search("hot key").is_empty());
+    for end in [".vec", ".store", "meta.json"] {
+        let files = world.files();
+        let file = files.iter().find(|name| name.ends_with(end));
+        fs::write(world.index().join(file.expect("there")), b"cut").expect("written");
+        assert!(matches!(open(), Err(OpenError::Damaged { .. })), "{end}");
+        world.rebuild(Rebuild::Full);
+        assert!(!world.search("hot key").is_empty());
+    }
 }
 
 #[test]
