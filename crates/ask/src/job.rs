@@ -63,7 +63,10 @@ pub(crate) fn about(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) {
             said.say(text!("作业没有失败", "The job did not fail"));
         }
         JobState::Unknown if intent.reading.shows(Cue::Failure) && run.summary.error.is_none() => {
-            return said.say(text!("没有文件记录任何失败", "No file records a failure"));
+            return said.say(text!(
+                "没有文件说明作业是如何结束的，也没有文件记录失败",
+                "No file says how the job ended, and none records a failure"
+            ));
         }
         _ => {}
     }

@@ -286,6 +286,18 @@ fn claimed(text: &str, units: &str) -> Vec<f64> {
     starts.filter_map(number).collect()
 }
 
+/// Words before a number that make its time a moment or a part of the run: "the first 12 seconds", “第 3 分钟”.
+const MOMENTS: &str = "first |last |from |after |at |minute |second |前|后|第|从";
+
+fn is_moment(text: &str) -> bool {
+    let is_number = |rest: &str| rest.trim_start().starts_with(|c: char| c.is_ascii_digit());
+    let mut words = MOMENTS.split('|');
+    words.any(|word| {
+        let mut places = text.match_indices(word);
+        places.any(|(at, _)| is_number(&text[at + word.len()..]))
+    })
+}
+
 /// Corrects a time or a count that a question states.
 fn number(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) {
     let (name, values, time, second) = match &intent.subjects[..] {
@@ -308,7 +320,8 @@ fn number(said: &mut Said<'_>, run: &Asked<'_>, intent: &Intent) {
     let mut stated: Vec<(&Measure, &[f64], f64)> = counts.map(|m| (m, &numbers[..], 1.0)).collect();
     let names_part = intent.asked.iter().any(|q| kind(*q).is_some()) || !intent.measures.is_empty();
     let is_whole = intent.subjects != [Subject::Job] || intent.reading.shows(Cue::Job);
-    if is_whole && !names_part && !intent.asks(Quantity::Change) {
+    let is_part = names_part || is_moment(intent.reading.text());
+    if is_whole && !is_part && !intent.asks(Quantity::Change) {
         stated.push((time, &durations, second));
     }
     // "we gave it 300 tokens, why doesn't it use them?"
