@@ -50,8 +50,9 @@ pub(crate) fn unfinished(said: &mut Said<'_>, run: &Asked<'_>) -> bool {
     stages()
         .filter(lacks)
         .for_each(|s| vertices(said, run, s, true));
-    let is_whole = !run.report.job.state.is_bad();
-    if said.len() == begun && is_whole && stages().any(|s| s.get(&book::PLANNED).is_some()) {
+    // a failed job may have ended before a stage that is known
+    let may_lack = run.report.job.state.is_bad();
+    if said.len() == begun && !may_lack && stages().any(|s| s.get(&book::PLANNED).is_some()) {
         said.say(text!(
             "所有顶点都运行到结束",
             "All vertices ran to their end"

@@ -120,7 +120,7 @@ fn check_report(files: &Files, evidence: &Evidence) -> Result<(), String> {
     }
 }
 
-/// How many citations of answers and prompts and of the report were checked for a job, and what is wrong with them.
+/// Number of checked citations of a job, in answers and prompts and in the report, and their faults.
 fn checked(path: &Path) -> (usize, usize, Vec<String>) {
     let (report, summary, sheet) = analyzed(path);
     let (files, job) = (Files::open(path), path.display());

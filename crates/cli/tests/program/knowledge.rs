@@ -145,7 +145,7 @@ fn init_writes_a_place_to_work_in() {
     user.run_plain("init .").refused(2);
 }
 
-/// Written as a new curator would: one question, nothing in a file but the page.
+/// Written as a new curator would: one question, and no file beside the page.
 const CURATED: &str = "---
 id: spark-key-service-limit
 title: Encrypted Parquet reads slow down because the key service limits requests

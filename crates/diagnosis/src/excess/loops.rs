@@ -18,7 +18,7 @@ const MIN_JOBS: usize = 8;
 /// fewer tables.
 const MIN_LOOKS: usize = 12;
 
-/// Kinds of time that a job of a loop spends on itself, whatever its work is.
+/// Kinds of time that a job of a loop spends on itself, independent of its work.
 const OVERHEAD: [SegmentKind; 3] = [
     SegmentKind::Driver,
     SegmentKind::Startup,
@@ -74,7 +74,7 @@ pub(super) fn excess(unclaimed: &Unclaimed<'_>) -> Option<Excess> {
     Some(all)
 }
 
-/// Number of rounds that submit some jobs: Spark itself submits those of one execution.
+/// Number of rounds that submit some jobs: Spark itself submits the jobs of one execution.
 fn rounds(app: &Application, jobs: &[usize]) -> usize {
     let round = |job: &usize| app.jobs[*job].execution.ok_or(*job);
     jobs.iter().map(round).collect::<HashSet<_>>().len()

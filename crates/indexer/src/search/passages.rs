@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use super::fuse::Candidate;
 use crate::model::Section;
 
-/// Weight of a passage's own words relative to its section: the share of the best BM25 score by which it beats the page's worst passage.
+/// Weight of a passage's own words relative to its section: its lead over the page's worst passage, as a share of the best BM25 score.
 const WORDS: f32 = 0.6;
 
 /// Malus for the rest of a section that was cut: it starts in the middle of an explanation.
@@ -15,7 +15,7 @@ const REST: f32 = 0.1;
 /// Bonus for the kind of passage that the query asks for.
 const ASKED: f32 = 0.4;
 
-/// How useful a section is to a reader who asks for nothing in particular. A symptom repeats the complaint; exceptions come last.
+/// How useful a section is to a reader of a plain complaint. A symptom repeats the complaint; exceptions come last.
 fn usual(section: Option<Section>) -> f32 {
     match section {
         Some(Section::Cause) => 0.30,
@@ -47,17 +47,17 @@ const ASKING: [(Section, &str); 3] = [
     ),
 ];
 
-/// Phrases with words of [`ASKING`] that ask for something else: a value, which is part of a fix, or nothing.
+/// Phrases with words of [`ASKING`] that ask for a value, which is part of a fix, or only go on with a complaint.
 const VALUES: &str = "what is a good|what is the best|what is the right|what is a reasonable|what's a good|what's the best|what's the right";
 const STILL: &str = "还是没|还是不|还是很|还是慢|还是报|还是会|,还是|，还是";
 
-/// A query asks how to check if a word of [`PLACES`] comes shortly before one of [`SEEING`], at most so many words or Chinese characters apart.
+/// A query asks how to check if a word of [`PLACES`] comes shortly before one of [`SEEING`], at most this number of words or Chinese characters apart.
 const APART: usize = 6;
 const APART_ZH: usize = 2;
 const PLACES: &str = "how where way";
 const SEEING: &str = "see tell know find check look looking measure verify confirm prove diagnose identify spot detect inspect";
 
-/// What follows "tell" if the reader is to learn something; "tell Spark to" asks how to do it.
+/// Words after "tell" in a question that asks how to learn a fact; "tell Spark to" asks how to change a job.
 const TOLD: &str = "if whether which what where why when that apart from";
 
 const PLACES_ZH: &str = "怎么|如何|怎样|咋|哪里|哪儿|从哪|往哪|哪些";

@@ -316,6 +316,13 @@ fn what_is_missing_or_damaged_is_named() {
     world.rebuild(Rebuild::Reembed);
     assert!(!world.search("hot key").is_empty());
 
+    let meta = world.index().join("meta.json");
+    let text = fs::read_to_string(&meta).expect("read");
+    assert!(text.contains("chunker"));
+    fs::write(&meta, text.replace("chunker", "chopper")).expect("written");
+    assert!(matches!(open(), Err(OpenError::Damaged { .. })));
+    world.rebuild(Rebuild::Full);
+
     for end in [".vec", ".store", "meta.json"] {
         let files = world.files();
         let file = files.iter().find(|name| name.ends_with(end));

@@ -1,4 +1,4 @@
-//! The jobs whose sources are looked up: the project's cases and the shared samples.
+//! Jobs for tests of the sources of numbers: the project's cases and the shared samples.
 
 use std::path::{Path, PathBuf};
 
@@ -7,7 +7,7 @@ use rayon::prelude::*;
 /// Event logs of the shared samples that are looked at.
 const LOGS: usize = 4;
 
-/// What `look` finds in each job; several are looked at at the same time.
+/// Results of `look` for each job, several jobs at the same time.
 pub(crate) fn each<T: Send>(look: impl Fn(&Path) -> T + Sync) -> Vec<T> {
     let jobs = jobs();
     let looked = jobs.par_iter().with_max_len(1).map(|path| look(path));

@@ -11,7 +11,7 @@ use std::path::Path;
 
 use files::Files;
 
-/// How many values of the job's sheet were checked, and what is wrong with them.
+/// Number of checked values of the job's sheet, and their faults.
 fn checked(path: &Path) -> (usize, Vec<String>) {
     let job = job::load(path).expect("a job");
     let (sheet, files) = (job.sheet(), Files::open(path));

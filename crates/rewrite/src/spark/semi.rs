@@ -13,7 +13,7 @@ struct Collected<'p> {
     column: &'p str,
 }
 
-/// The first filter `df.where(col("k").isin(keys))` with a list of collected values that the program uses for nothing else.
+/// The first filter `df.where(col("k").isin(keys))` with a list of collected values that only this filter uses.
 pub fn joined(program: &Program, scope: &Scope) -> Option<Rewrite> {
     let mut calls = program.calls.iter();
     calls.find_map(|call| {
@@ -51,7 +51,7 @@ fn semi_join(program: &Program, scope: &Scope, isin: &Call) -> Option<Rewrite> {
         reorders: true,
         ..Rewrite::default()
     };
-    // the collection is what the finding is about: the filter follows it
+    // the finding is about the collection, and the filter follows it
     rewrite.replace(collected.statement, filter.span.clone(), join);
     let line = &program.statements[collected.statement].span;
     let start = program.text[..line.start]
