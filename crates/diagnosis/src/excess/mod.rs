@@ -10,7 +10,6 @@ mod files;
 mod late;
 mod lineage;
 mod loops;
-mod rates;
 mod scans;
 mod shares;
 mod slots;

@@ -59,10 +59,15 @@ fn excess(
         // a finding has the saving of even input; the rest is work that moves to other vertices
         return None;
     }
-    let (cause, why, certainty) = match uneven {
-        Some(uneven) => (uneven.cause, more_data(worst, usual_bytes), 0.8),
-        None if more >= MORE_DATA && usual_bytes > 0.0 => {
-            (skew_of(view, stage), more_data(worst, usual_bytes), 0.6)
+    let of_data = match uneven {
+        Some(uneven) => Some((uneven.cause, 0.8)),
+        None if more >= MORE_DATA && usual_bytes > 0.0 => Some((skew_of(view, stage), 0.6)),
+        None => None,
+    };
+    let (cause, why, certainty) = match of_data {
+        Some((cause, certainty)) => {
+            scale_to(&mut parts, idle_s(view, &runs.runs));
+            (cause, more_data(worst, usual_bytes), certainty)
         }
         None => {
             // time explained by more data is not straggling
@@ -74,8 +79,7 @@ fn excess(
             parts.iter_mut().for_each(|(_, s)| *s *= beyond.min(1.0));
             if is_cold(view, stage, worst) {
                 let taken: f64 = parts.iter().map(|(_, s)| s).sum();
-                let kept = (1.0 - COLD_START_S / taken.max(f64::MIN_POSITIVE)).max(0.0);
-                parts.iter_mut().for_each(|(_, s)| *s *= kept);
+                scale_to(&mut parts, (taken - COLD_START_S).max(0.0));
             }
             let is_unmeasured = completed().all(|r| r.bytes_read == 0);
             match slow_machine {
@@ -108,6 +112,24 @@ fn excess(
         certainty,
         method: "time of the slowest vertex, less the expected maximum of as many ordinary vertices",
     })
+}
+
+/// Seconds by which a stage would end earlier if its vertices shared their data, and so their time, evenly: the work stays the
+/// same, and only slots that stood idle can take more of it.
+fn idle_s(view: &View<'_>, runs: &[VertexRun]) -> f64 {
+    let completed = || runs.iter().filter(|r| r.state == RunState::Completed);
+    let from = completed().map(|r| r.running_ms).min().unwrap_or(0);
+    let to = completed().map(|r| r.ended_ms).max().unwrap_or(0);
+    let work: i64 = completed().map(|r| r.ended_ms - r.running_ms).sum();
+    let slots = view.run.as_ref().map_or(1, |run| run.tokens);
+    ((to - from) as f64 - work as f64 / slots.max(1) as f64).max(0.0) / 1000.0
+}
+
+/// Reduces the seconds of some parts in proportion, to a sum of at most `most`.
+fn scale_to(parts: &mut [(usize, f64)], most: f64) {
+    let sum: f64 = parts.iter().map(|(_, s)| s).sum();
+    let factor = (most / sum.max(f64::MIN_POSITIVE)).min(1.0);
+    parts.iter_mut().for_each(|(_, s)| *s *= factor);
 }
 
 /// Factor on the expected run time of the slowest vertex if all vertices of the stage vary a lot: from the distance of the

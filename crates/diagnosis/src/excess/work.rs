@@ -5,9 +5,10 @@ use job::model::OperatorKind;
 use report::{Cause, Evidence, SegmentKind, text};
 
 use super::shares::{TASKS, shares};
-use super::{Excess, Unclaimed, rates, stages_named};
+use super::{Excess, Unclaimed, stages_named};
 use crate::facts::shown;
 use crate::measurements::contention::contention;
+use crate::measurements::rates::needed_ms;
 use crate::view::View;
 use report::format::{Ratio, Seconds, Share};
 
@@ -113,7 +114,7 @@ pub(super) fn expressions(unclaimed: &Unclaimed<'_>) -> Option<Excess> {
     view.job.spark.as_ref()?;
     let pace = contention(view);
     let times = |stage: usize| {
-        let needed = rates::needed_ms(view, stage)? * pace;
+        let needed = needed_ms(view, stage)? * pace;
         let taken = computed_ms(view, stage)?;
         Some(taken / needed.max(f64::MIN_POSITIVE))
     };
@@ -131,7 +132,7 @@ pub(super) fn expressions(unclaimed: &Unclaimed<'_>) -> Option<Excess> {
     let (worst, _) = shares.worst;
     let ratio = times(worst)?;
     let counted = view.facts[worst].counted.as_ref()?;
-    let needed = view.about(Seconds(rates::needed_ms(view, worst)? * pace / 1000.0));
+    let needed = view.about(Seconds(needed_ms(view, worst)? * pace / 1000.0));
     let run = view.measured(&counted.run_ms, "ms");
     let evidence = run.map(|e| e.expecting(needed)).into_iter();
     let evidence = evidence.chain(view.measured(&counted.cpu_ms, "ms"));

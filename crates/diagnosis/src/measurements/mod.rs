@@ -12,6 +12,7 @@ pub(crate) mod hot;
 pub(crate) mod load;
 pub mod managed;
 pub(crate) mod plan_parts;
+pub(crate) mod rates;
 pub(crate) mod retries;
 pub mod sizing;
 pub(crate) mod skew;

@@ -2,7 +2,8 @@
 //! from the same RDDs.
 //!
 //! A part of a plan that several executions have in common, from the files on, is computed once in each. Its cost
-//! is at most the cost of its stages in the cheapest execution; a cached result saves this in each of the others.
+//! is at most the cost of its stages in the cheapest execution; a cached result saves this in each of the others, less the time
+//! to cache its rows and to read them.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
@@ -14,7 +15,8 @@ use super::support::{Symptom, rule};
 use super::{dropped_cache, range_sample, wide_cache};
 use crate::facts::fact;
 use crate::impact::scale_run;
-use crate::measurements::plan_parts::{Parts, below_caches, files, stages_below};
+use crate::measurements::plan_parts::{Parts, below_caches, files, rows_from, stages_below};
+use crate::measurements::rates::ROW_NS;
 use crate::rule::Examination;
 use crate::scans::EXISTING_RDD;
 use crate::view::View;
@@ -60,11 +62,13 @@ enum ComputedBy {
 }
 
 /// One of several computations of the same rows.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Debug, PartialEq)]
 struct Computation {
     by: ComputedBy,
     /// Stages that run it.
     stages: BTreeSet<usize>,
+    /// Rows of its last node, and of the last step that the computations have in common.
+    rows: Option<[f64; 2]>,
 }
 
 /// Stages that must start from the same RDDs.
@@ -76,8 +80,9 @@ const LIKE: f64 = 0.3;
 /// Source of the rows of a stage.
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
 enum Start<'a> {
-    /// Tasks and rows read: stages that agree in both, and about in the bytes, have read the same files.
-    Files(u32, u64),
+    /// Tasks and rows read: stages that agree in both, and about in the bytes, have read the same files. Not so in
+    /// different micro-batches: each reads the next files.
+    Files(u32, u64, Option<&'a str>),
     /// Numbers of RDDs.
     Rdds(&'a [u32]),
 }
@@ -119,7 +124,7 @@ fn alike_stages(view: &View<'_>, app: &Application) -> Vec<Vec<Computation>> {
         let is_known = starts_from_rdds(view, app, at) && !stage.sources.is_empty() && fits(&at);
         if let Some(job) = stage.job.filter(|_| is_known) {
             let start = match read_from_files(view, at) {
-                Some((rows, _)) => Start::Files(stage.tasks, rows as u64),
+                Some((rows, _)) => Start::Files(stage.tasks, rows as u64, app.jobs[job].batch()),
                 None => Start::Rdds(&stage.sources),
             };
             starts.entry(start).or_default().insert(job, at);
@@ -129,6 +134,7 @@ fn alike_stages(view: &View<'_>, app: &Application) -> Vec<Vec<Computation>> {
     let computation = |s| Computation {
         by: ComputedBy::Stage(s),
         stages: BTreeSet::from([s]),
+        rows: None,
     };
     let of_start = |(start, of_jobs): (Start<'_>, BTreeMap<usize, usize>)| {
         let mut works: Vec<f64> = of_jobs.values().map(work).collect();
@@ -154,19 +160,20 @@ fn alike_stages(view: &View<'_>, app: &Application) -> Vec<Vec<Computation>> {
 /// first. Each execution counts for only one part.
 fn shared_parts(executions: &[Execution]) -> Vec<Vec<Computation>> {
     let mut known = Parts::default();
-    let mut nodes_of: BTreeMap<usize, BTreeMap<usize, usize>> = BTreeMap::new();
+    let mut nodes_of: BTreeMap<usize, BTreeMap<usize, [usize; 2]>> = BTreeMap::new();
     for (at, execution) in executions.iter().enumerate() {
         let cached = below_caches(&execution.plan);
         for (node, part) in known.parts_of(&execution.plan).into_iter().enumerate() {
             // every plan that reads a cache also has the nodes that filled it
             let own = part.filter(|part| known.steps[*part] > 0 && !cached[node]);
             if let Some(part) = own {
-                // among equal nodes, the first one is computed last
-                nodes_of.entry(part).or_default().entry(at).or_insert(node);
+                // among equal nodes, the first one is computed last; those above the last step may differ
+                let nodes = nodes_of.entry(part).or_default();
+                nodes.entry(at).or_insert([node, node])[1] = node;
             }
         }
     }
-    let mut parts: Vec<(usize, BTreeMap<usize, usize>)> = nodes_of.into_iter().collect();
+    let mut parts: Vec<(usize, BTreeMap<usize, [usize; 2]>)> = nodes_of.into_iter().collect();
     parts.retain(|(_, nodes)| nodes.len() > 1);
     parts.sort_by_key(|(part, nodes)| Reverse((nodes.len(), known.steps[*part])));
     let mut taken = BTreeSet::new();
@@ -175,9 +182,15 @@ fn shared_parts(executions: &[Execution]) -> Vec<Vec<Computation>> {
         nodes.retain(|at, _| !taken.contains(at));
         if nodes.len() > 1 {
             taken.extend(nodes.keys().copied());
-            let computation = |(at, node): (usize, usize)| Computation {
-                by: ComputedBy::Execution(at),
-                stages: stages_below(&executions[at].plan, node),
+            let computation = |(at, [last, step]): (usize, [usize; 2])| {
+                let plan = &executions[at].plan;
+                Computation {
+                    by: ComputedBy::Execution(at),
+                    stages: stages_below(plan, last),
+                    rows: rows_from(plan, last)
+                        .zip(rows_from(plan, step))
+                        .map(Into::into),
+                }
             };
             found.push(nodes.into_iter().map(computation).collect());
         }
@@ -185,12 +198,24 @@ fn shared_parts(executions: &[Execution]) -> Vec<Vec<Computation>> {
     found
 }
 
+/// Rows to cache: the last ones, if every computation ends with as many, else those of the last common step.
+fn cached_rows(same: &[Computation]) -> f64 {
+    let rows: Vec<[f64; 2]> = same.iter().filter_map(|c| c.rows).collect();
+    match rows.first() {
+        Some([last, step]) => match rows.iter().all(|[other, _]| other == last) {
+            true => *last,
+            false => *step,
+        },
+        None => 0.0,
+    }
+}
+
 struct Repeated {
     /// Number of computations.
     times: usize,
     /// Stages that repeat it, each with the seconds of work of its computation.
     again: Vec<(usize, f64)>,
-    /// Seconds of work of the cheapest computation.
+    /// Seconds of work of the cheapest computation, less those with a cache.
     shared_s: f64,
     first: Option<usize>,
 }
@@ -208,8 +233,14 @@ fn repeated(view: &View<'_>, same: &[Computation]) -> Option<Repeated> {
     let stages: Vec<Vec<usize>> = same.iter().map(&mut own).collect();
     let work = |own: &Vec<usize>| own.iter().map(|s| run.stages[*s].run_s()).sum::<f64>();
     let works: Vec<f64> = stages.iter().map(work).filter(|w| *w > 0.0).collect();
-    let shared_s = works.iter().copied().reduce(f64::min)?;
+    let cheapest = works.iter().copied().reduce(f64::min)?;
     if works.len() < 2 {
+        return None;
+    }
+    // the rows are cached once, and read each time
+    let times = works.len() as f64;
+    let shared_s = cheapest - cached_rows(same) * ROW_NS / 1e9 * times / (times - 1.0);
+    if shared_s <= 0.0 {
         return None;
     }
     let first = stages.first().and_then(|s| s.first().copied());
@@ -382,6 +413,7 @@ mod tests {
         let same = [0, 2, 3].map(|at| Computation {
             by: ComputedBy::Execution(at),
             stages: below.clone(),
+            rows: None,
         });
         assert_eq!(found.len(), 1);
         assert_eq!(found[0], same);

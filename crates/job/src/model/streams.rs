@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::Application;
+use super::{Application, DriverJob};
 
 /// A micro-batch of Structured Streaming, by the progress that its query reports.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -28,6 +28,14 @@ pub struct MicroBatch {
 impl MicroBatch {
     pub fn ended_ms(&self) -> i64 {
         self.started_ms.saturating_add(self.duration_ms)
+    }
+}
+
+impl DriverJob {
+    /// The micro-batch that it runs, as its description names it: `id = …\nrunId = …\nbatch = 3`.
+    pub fn batch(&self) -> Option<&str> {
+        let description = self.description.as_deref()?;
+        description.contains("runId = ").then_some(description)
     }
 }
 

@@ -5,7 +5,7 @@ use job::facts::{OperatorFacts, Role, value};
 use crate::view::View;
 
 /// Nanoseconds per row handled by a plan operator, at the slow end of warm executors.
-const ROW_NS: f64 = 1_000.0;
+pub(crate) const ROW_NS: f64 = 1_000.0;
 
 /// Nanoseconds for each row that a sort, a sort-based aggregation or a join handles.
 const SORTED_ROW_NS: f64 = 4_000.0;
@@ -26,7 +26,7 @@ const WARM_UP_MS: f64 = 1_500.0;
 const TASK_MS: f64 = 50.0;
 
 /// Upper bound of the task time that a stage's work needs, in milliseconds; `None` without row counts.
-pub(super) fn needed_ms(view: &View<'_>, stage: usize) -> Option<f64> {
+pub(crate) fn needed_ms(view: &View<'_>, stage: usize) -> Option<f64> {
     let facts = &view.facts[stage];
     let counted = facts.counted.as_ref()?;
     let rows = |o: &OperatorFacts| {
