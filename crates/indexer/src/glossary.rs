@@ -15,10 +15,14 @@ pub(crate) struct Glossary {
     systems: Systems,
 }
 
+/// Mark of a name that Spark shares with other systems.
+const SHARED: char = '?';
+
 /// Names that decide which system a query is about, in lower case: products, interfaces, syntax.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 struct Systems {
+    /// A name that ends in [`SHARED`] counts only in a query that names no other system.
     spark: Vec<String>,
     scope: Vec<String>,
     /// Of systems that no page is about.
@@ -94,10 +98,8 @@ impl Glossary {
             products,
             longer,
         } = &mut systems;
-        for name in [&mut *spark, scope, elsewhere, products]
-            .into_iter()
-            .flatten()
-        {
+        let lists = [&mut *spark, scope, elsewhere, products];
+        for name in lists.into_iter().flatten() {
             *name = name.to_lowercase();
         }
         let is_longer = |name: &&String| spark.iter().chain(&*scope).any(|e| has_word(name, e));
@@ -108,8 +110,9 @@ impl Glossary {
         }
     }
 
-    /// The only system that `query` names. Another system named along with an engine is a part of its surroundings. The name of another
-    /// system may have an engine's name as a part: it doesn't name the engine.
+    /// The system that `query` is about, by the names in it. Another system named along with an engine is a part of its surroundings. The
+    /// name of another system may have an engine's name as a part: it doesn't name the engine. A query with the names of both engines asks
+    /// about SCOPE in Spark's words: of the tuning judgments with both, 63 of 69 are about SCOPE and 4 about Spark.
     pub(crate) fn named(&self, query: &str) -> Option<Named> {
         let Systems {
             spark,
@@ -123,12 +126,20 @@ impl Glossary {
         for name in longer {
             query = query.replace(name.as_str(), " ");
         }
-        let says = |names: &[String]| names.iter().any(|name| has_words(&query, name));
-        match (says(spark), says(scope)) {
-            (true, false) => Some(Named::Engine(Engine::Spark)),
-            (false, true) => Some(Named::Engine(Engine::Scope)),
-            (true, true) => None,
-            (false, false) => (is_other || says(elsewhere)).then_some(Named::Elsewhere),
+        let says = |names: &[String]| {
+            let mut names = names.iter().filter(|name| !name.ends_with(SHARED));
+            names.any(|name| has_words(&query, name))
+        };
+        let mut shared = spark.iter().filter_map(|name| name.strip_suffix(SHARED));
+        if says(scope) {
+            Some(Named::Engine(Engine::Scope))
+        } else if says(spark) {
+            Some(Named::Engine(Engine::Spark))
+        } else if is_other || says(elsewhere) {
+            Some(Named::Elsewhere)
+        } else {
+            let is_spark = shared.any(|name| has_words(&query, name));
+            is_spark.then_some(Named::Engine(Engine::Spark))
         }
     }
 
@@ -223,9 +234,9 @@ mod tests {
     }
 
     #[test]
-    fn the_only_system_named_decides() {
+    fn the_system_named_decides() {
         let glossary = Glossary::parse(
-            "[systems]\nspark = [\"Spark\", \"withColumn\", \"stage + task\"]\nscope = [\"U-SQL\", \"Extractors.\"]\nelsewhere = [\"Flink\", \"spark plug\"]\n",
+            "[systems]\nspark = [\"Spark\", \"withColumn\", \"stage + task\", \"Hive?\"]\nscope = [\"U-SQL\", \"Extractors.\"]\nelsewhere = [\"Flink\", \"spark plug\"]\n",
         );
         for (query, expected) in [
             ("spark 任务突然变慢", Some(Named::Engine(Engine::Spark))),
@@ -233,7 +244,13 @@ mod tests {
             ("USING Extractors.Tsv()", Some(Named::Engine(Engine::Scope))),
             ("Flink 反压", Some(Named::Elsewhere)),
             ("flink to spark", Some(Named::Engine(Engine::Spark))),
-            ("from Spark to U-SQL", None),
+            (
+                "why is it slow in Hive?",
+                Some(Named::Engine(Engine::Spark)),
+            ),
+            ("Flink 写 Hive 表很慢", Some(Named::Elsewhere)),
+            ("withColumn in U-SQL", Some(Named::Engine(Engine::Scope))),
+            ("a Hive table in U-SQL", Some(Named::Engine(Engine::Scope))),
             ("sparkling flinks", None),
             ("a new spark plug", Some(Named::Elsewhere)),
             (
