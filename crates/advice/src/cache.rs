@@ -1,6 +1,6 @@
 //! Suggestions for rows of a Spark application that are computed again, or cached in vain.
 
-use diagnosis::{RECOMPUTED, SAMPLED};
+use diagnosis::{RECOMPUTED, SAMPLED, STEPS};
 
 use crate::case::Case;
 use crate::program;
@@ -13,6 +13,7 @@ pub(crate) fn advise(case: &Case<'_>) -> Proposal {
         () if shows("cached columns") => narrow_cache(),
         () if shows(RECOMPUTED) => lasting_cache(),
         () if shows(SAMPLED) => unsampled_sort(),
+        () if shows(STEPS) => checkpoint(),
         () => cache(),
     }
 }
@@ -24,6 +25,14 @@ advice! { fn cache() = Rewrite, Gain::Whole, "spark cache persist reuse checkpoi
     step("装不进内存时先写成 Parquet 再读", "if it does not fit into memory, write it as Parquet and read that");
     pro("昂贵的部分只算一次", "the expensive part is computed once");
     con("占用 Executor 内存；装不下的分区会重算", "takes memory of the executors; partitions that don't fit are computed again");
+}
+
+advice! { fn checkpoint() = Rewrite, Gain::Whole, "spark cache persist reuse checkpoint";
+    title("每一轮保存结果，不再重算之前的轮次", "store the rows of each round instead of computing all rounds before it again");
+    step("对下一轮要用的 DataFrame 调用 localCheckpoint()：行保存在 Executor 上，计划从它们重新开始", "call localCheckpoint() on the DataFrame that the next round uses: its rows stay on the executors, and the plan starts from them");
+    step("Executor 可能丢失时用 checkpoint()，它写到可靠的存储", "where executors may be lost, use checkpoint(), which writes to reliable storage");
+    pro("每一轮只做自己的工作，计划不再增长", "each round does only its own work, and the plan no longer grows");
+    con("Executor 丢失时，它的行无法重算，作业会失败", "the rows of a lost executor cannot be computed again, and the job fails");
 }
 
 advice! { fn lasting_cache() = Rewrite, Gain::Whole, "spark cache does not fit storage memory MEMORY_AND_DISK persist";

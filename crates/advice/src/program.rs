@@ -5,13 +5,15 @@ use job::code::{Part, Place, Program, Scope, Stream, only};
 use crate::adaptive::{hot_side, is_left, join_of, kind_of};
 use crate::case::Case;
 use crate::proposal::{Gain, Proposal, advice};
+use diagnosis::configuration::BROADCAST;
 use diagnosis::measurements::tasks::{By, origin};
-use diagnosis::{RECOMPUTED, SAMPLED, USUAL_BATCHES};
+use diagnosis::{RECOMPUTED, SAMPLED, STEPS, USUAL_BATCHES};
 use report::{Cause, Text, text};
 use rewrite::Rewrite;
 use rewrite::hint::Side;
 use rewrite::spark::{
-    batches, columns, filters, hints, loops, partitions, rdd, reuse, schema, semi, streams, udf,
+    batches, columns, either, filters, hints, loops, partitions, rdd, reuse, schema, semi,
+    settings, streams, udf,
 };
 
 /// Methods that read rows, which a change may spread over more tasks.
@@ -21,7 +23,7 @@ const SOURCES: [&str; 8] = [
 
 impl<'a> Case<'a> {
     /// The piece of the program that the finding names.
-    fn piece(&self, parts: &[Part]) -> Option<(&'a Program, Place)> {
+    pub(crate) fn piece(&self, parts: &[Part]) -> Option<(&'a Program, Place)> {
         let (job, stage) = (self.job, self.stage?);
         let program = job.program()?;
         if let Some(place) = diagnosis::located::certain(job, self.finding.cause, stage) {
@@ -46,19 +48,34 @@ impl<'a> Case<'a> {
     /// The change of the program that removes the cause, in the code that the finding is about.
     pub(crate) fn program_change(&self) -> Option<Rewrite> {
         let (program, scope) = self.editable()?;
+        self.in_scope(self.change_in(program, &scope))
+    }
+
+    /// A change that edits only code which the finding is about.
+    pub(crate) fn in_scope(&self, change: Option<Rewrite>) -> Option<Rewrite> {
+        let (_, scope) = self.editable()?;
         // an import is added to the first statement
         let is_own = |at: &usize| *at == 0 || scope.contains(*at);
-        let found = self.change_in(program, &scope);
-        found.filter(|rewrite| rewrite.touched.iter().all(is_own))
+        change.filter(|rewrite| rewrite.touched.iter().all(is_own))
     }
 
     fn change_in(&self, program: &'a Program, scope: &Scope) -> Option<Rewrite> {
         match self.finding.cause {
             Cause::MissedBroadcast => self.broadcast_in_program(),
             Cause::BroadcastTooLarge => hints::no_broadcast(program, scope),
-            Cause::RedundantRepartition => {
-                let (program, place) = self.piece(&[Part::Partitioning, Part::Distinct])?;
-                partitions::remove(program, &place)
+            Cause::RedundantRepartition => self.without_repartitions(),
+            Cause::SerialGather => {
+                let (program, place) = self.piece(&[Part::Gather])?;
+                // the output has several files
+                partitions::remove(program, &place).map(|change| Rewrite {
+                    reorders: true,
+                    ..change
+                })
+            }
+            Cause::JoinExplosion => {
+                self.evidence_number("compared pairs of rows")?;
+                let (program, place) = self.piece(&[Part::Join])?;
+                either::by_each_key(program, &place)
             }
             Cause::CpuBoundUdo => {
                 let call = |place: &Place| program.calls.get(place.call?);
@@ -79,7 +96,10 @@ impl<'a> Case<'a> {
             Cause::IneffectiveCache if self.evidence_number(SAMPLED).is_some() => None,
             Cause::IneffectiveCache => {
                 let statement = self.job.shared_statement()?;
-                reuse::cache(program, statement)
+                match self.evidence_number(STEPS) {
+                    Some(_) => reuse::checkpoint(program, statement),
+                    None => reuse::cache(program, statement),
+                }
             }
             Cause::GroupHotKey | Cause::ExecutorLost => self.grouped_values(),
             Cause::Spill | Cause::HeapPressure => self
@@ -212,9 +232,43 @@ impl<'a> Case<'a> {
         hints::salt(program, &place, large, crate::uneven::salts(self) as u64)
     }
 
+    /// The removal of a repartition, and of those before it that the finding names too.
+    fn without_repartitions(&self) -> Option<Rewrite> {
+        let (program, place) = self.piece(&[Part::Partitioning, Part::Distinct])?;
+        let mut all = partitions::remove(program, &place)?;
+        let mut known = vec![place];
+        let summary = &self.finding.summary;
+        let is_named = |name: &str| {
+            let mut parts = summary.split(name).skip(1);
+            parts.any(|rest| !rest.starts_with(|c: char| c.is_ascii_digit()))
+        };
+        let mut stage = self.stage?;
+        while let Some(edge) = self
+            .job
+            .edges
+            .iter()
+            .find(|e| e.to == stage && e.from < stage)
+        {
+            stage = edge.from;
+            let place = self.job.place_asked_for(stage);
+            let place = place
+                .filter(|place| !known.contains(place) && is_named(&self.job.stages[stage].name));
+            let Some(place) = place else { break };
+            let other = partitions::remove(program, &place)?;
+            all.edits.extend(other.edits);
+            all.touched.extend(other.touched);
+            known.push(place);
+        }
+        Some(all)
+    }
+
     fn broadcast_in_program(&self) -> Option<Rewrite> {
         let app = self.job.spark.as_deref()?;
         let (program, place) = self.piece(&[Part::Join])?;
+        // the program's own limit prevents the broadcast
+        if settings::sets(program, BROADCAST) && crate::computed::broadcast_limit(self).is_some() {
+            return None;
+        }
         let record = app.stages.get(self.stage?)?;
         let execution = app.executions.get(record.execution?)?;
         let join = join_of(execution, self.stage?)?;

@@ -29,7 +29,7 @@ pub(crate) fn suggest(case: &Case<'_>) -> Vec<Suggested> {
             vec![nested_loop()]
         }
         Cause::JoinExplosion => vec![explosion()],
-        Cause::CpuBoundUdo => vec![user_code::advise(case)],
+        Cause::CpuBoundUdo => user_code::proposals(case),
         Cause::ParallelismTooLow => match case.lists_files() {
             true => vec![program::schema(Gain::Whole, case.schema_of_json())],
             false => vec![more_tasks(case)],

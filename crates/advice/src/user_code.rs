@@ -1,11 +1,116 @@
 //! Suggestions for functions of the user that take the time of a Spark stage.
 
+use job::code::{Call, Part, Program};
+use report::text;
+use rewrite::Rewrite;
+use rewrite::spark::{captured, evaluated};
+
 use crate::case::Case;
 use crate::computed;
+use crate::program;
 use crate::proposal::{Gain, Proposal, advice};
+use diagnosis::impact::scale_run;
 use diagnosis::measurements::managed::takes_batches;
 
-pub(crate) fn advise(case: &Case<'_>) -> Proposal {
+/// A change that needs less from the function than another way to write it comes with its own suggestion.
+pub(crate) fn proposals(case: &Case<'_>) -> Vec<Proposal> {
+    let once = once_per_row(case);
+    let is_changed = once.is_some() || case.program_change().is_some();
+    let further = || broadcast(case).or_else(|| once_per_value(case));
+    let further = (!is_changed).then(further).flatten();
+    once.into_iter()
+        .chain([advise(case)])
+        .chain(further)
+        .collect()
+}
+
+impl<'a> Case<'a> {
+    /// A change of the first of the finding's calls of a Python function that has one.
+    fn change_of_call(
+        &self,
+        change: impl Fn(&'a Program, &'a Call) -> Option<Rewrite>,
+    ) -> Option<Rewrite> {
+        let (program, place) = self.piece(&[Part::UserCode])?;
+        let mut calls = program.calls.iter();
+        let within = |call: &Call| match place.call.and_then(|at| program.calls.get(at)) {
+            Some(own) => own.node == call.node,
+            None => place.span.contains(&call.span.start),
+        };
+        let found = calls.find_map(|call| within(call).then(|| change(program, call)).flatten());
+        self.in_scope(found)
+    }
+
+    /// Share of the stage's time in operators that evaluate a function again which another one evaluates for the same rows.
+    fn evaluated_again(&self) -> Option<f64> {
+        let stage = self.stage?;
+        let operators = self.job.stages.get(stage)?.operators.iter();
+        let of_python = operators.filter(|o| o.class_name.contains("EvalPython"));
+        let (mut seen, mut repeated_ms) = (Vec::new(), 0.0);
+        for operator in of_python {
+            let function = operator.args.split("], [").next().unwrap_or_default();
+            match seen.contains(&function) {
+                true => repeated_ms += self.view.node_ms(stage, operator.uid)?,
+                false => seen.push(function),
+            }
+        }
+        Some(self.view.fraction(stage, repeated_ms)).filter(|share| *share > 0.0)
+    }
+}
+
+fn once_per_row(case: &Case<'_>) -> Option<Proposal> {
+    let again = case.evaluated_again()?;
+    let change = case.change_of_call(evaluated::once_per_row)?;
+    let saved = case.saved_by(move |stage| scale_run(stage, 1.0 - again));
+    Some(
+        advice! { Rewrite, Gain::Own(saved), "spark python udf evaluated twice asNondeterministic filter pushdown";
+            title("每行只调用一次 Python 函数", "call the Python function once per row");
+            step("对函数用 asNondeterministic()：Spark 不再为了过滤它的结果而另外计算一遍", "use asNondeterministic() on the function: Spark then no longer evaluates it a second time to filter by its result");
+            rewrite(Some(change));
+            pro("函数和它的结果不变", "the function and its results stay the same");
+            con("Spark 不再把对其结果的过滤移到函数之前；聚合和 Join 的条件中不能直接调用它", "Spark no longer moves filters of the result before the function; it must not be called inside an aggregation or the condition of a join");
+        },
+    )
+}
+
+fn broadcast(case: &Case<'_>) -> Option<Proposal> {
+    let change = case.change_of_call(captured::broadcast)?;
+    let gain = text!(
+        "日志没有记录该集合的大小",
+        "the log does not show the size of the collection"
+    );
+    Some(
+        advice! { Rewrite, Gain::Unknown(gain), "spark broadcast variable closure dictionary lookup python";
+            title("广播函数要查的字典或列表", "broadcast the dictionary or list that the function looks values up in");
+            step("用 sparkContext.broadcast(…) 包装它，函数中读取 .value：每个 Python 进程只加载一次", "wrap it with sparkContext.broadcast(…) and read .value in the function: each Python process then loads it once");
+            rewrite(Some(change));
+            pro("不再随每个任务发送和反序列化", "it is no longer sent and deserialized with each task");
+            con("集合很小时没有收益", "no gain if the collection is small");
+        },
+    )
+}
+
+fn once_per_value(case: &Case<'_>) -> Option<Proposal> {
+    if case.is_streaming() {
+        return None;
+    }
+    let change = case.change_of_call(evaluated::once_per_value)?;
+    let gain = text!(
+        "日志没有记录有多少行的参数相同",
+        "the log does not show how many rows have the same argument"
+    );
+    Some(
+        advice! { Rewrite, Gain::Unknown(gain), "spark python udf distinct values join lookup service";
+            title("每个不同的参数只调用一次函数", "call the function once per distinct argument");
+            step("先用 select(列).distinct().count() 确认不同的值远少于行数", "first make sure with select(column).distinct().count() that there are far fewer distinct values than rows");
+            rewrite(Some(change));
+            pro("慢的函数（如查询服务）运行得少得多", "a slow function, such as a call of a service, runs far less often");
+            con("多一次去重和 Join；参数为空的行得到空值", "one distinct and one join more; rows with a null argument get null");
+            con(program::unproven());
+        },
+    )
+}
+
+fn advise(case: &Case<'_>) -> Proposal {
     if case.has_operator(takes_batches) {
         return pandas();
     }

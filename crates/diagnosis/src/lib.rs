@@ -44,7 +44,7 @@ use crate::whatif::{Repair, Unanswerable, WhatIf};
 use report::{Language, text};
 
 pub use diagnosis::{Completeness, Diagnosis, Missing, Suggested};
-pub use excess::{EXPANDED, USUAL_BATCHES};
+pub use excess::{EXPANDED, STEPS, USUAL_BATCHES};
 pub use inputs::{InputReader, input_readers};
 pub use notable::notable_values;
 pub use rule::{Candidate, Examination, Reading, Rule, Undecided};

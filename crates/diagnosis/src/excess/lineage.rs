@@ -10,6 +10,9 @@ use crate::facts::fact;
 use crate::measurements::plan_parts::below_caches;
 use report::format::{Number, Share, TIME};
 
+/// The metric of a round's plan.
+pub const STEPS: &str = "steps of the plan";
+
 /// From this many rounds on, growing plans of the same action are a loop and no chance.
 const MIN_ROUNDS: usize = 4;
 
@@ -54,7 +57,7 @@ pub(super) fn excess(unclaimed: &Unclaimed<'_>) -> Option<Excess> {
     let action = last.execution.description.as_deref().unwrap_or_default();
     let steps = |of: &Round<'_>| {
         let n = of.steps as f64;
-        fact! { view, "steps of the plan", n, "count", app.at_line(of.execution.line);
+        fact! { view, STEPS, n, "count", app.at_line(of.execution.line);
         "执行 {id} 的计划有 {n} 步", "the plan of execution {id} has {n} steps", id = of.execution.id.to_string(), n = Number(n) }
     };
     Some(Excess {

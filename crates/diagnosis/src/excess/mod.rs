@@ -21,6 +21,7 @@ mod work;
 
 pub use distinct::EXPANDED;
 pub(crate) use files::needless as needless_files;
+pub use lineage::STEPS;
 pub use streams::USUAL_BATCHES;
 
 use std::collections::{BTreeMap, HashMap, HashSet};

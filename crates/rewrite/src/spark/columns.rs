@@ -203,7 +203,7 @@ fn column_of(program: &Program, row: usize) -> Option<&str> {
     }
 }
 
-fn identifiers(program: &Program, scope: usize, name: &str) -> Vec<usize> {
+pub(super) fn identifiers(program: &Program, scope: usize, name: &str) -> Vec<usize> {
     let syntax = &program.syntax;
     let own = |at: &usize| {
         syntax.kind(*at) == "identifier"

@@ -30,18 +30,10 @@ pub(super) struct Function<'p> {
 
 /// The definition behind a call: decorated, assigned from `udf(…)`, or called as `udf(…)(…)`.
 pub(super) fn definition<'p>(program: &'p Program, call: &Call) -> Option<Function<'p>> {
-    let syntax = &program.syntax;
-    if call.name.is_empty() {
-        let made = program.call_of(syntax.child(call.node, "function")?)?;
+    if let Some(made) = made_by(program, call) {
         return of_udf(program, made);
     }
-    let mut declared = program.calls.iter().filter(|c| {
-        c.name == "udf"
-            && program.statements[c.statement].target.as_deref() == Some(call.name.as_str())
-    });
-    if let Some(made) = declared.next() {
-        return of_udf(program, made).filter(|_| declared.next().is_none());
-    }
+    let syntax = &program.syntax;
     let node = program.function_with(|name| name == call.name)?;
     let decorated = syntax.nodes[node].parent;
     let children = syntax.children(decorated);
@@ -55,27 +47,49 @@ pub(super) fn definition<'p>(program: &'p Program, call: &Call) -> Option<Functi
     of_definition(program, node, kind?)
 }
 
+/// The function or lambda that a call applies to rows: passed to it, or declared as a UDF of its name.
+pub(super) fn code_of(program: &Program, call: &Call) -> Option<usize> {
+    let made = made_by(program, call).and_then(|made| passed_to(program, made));
+    made.or_else(|| passed_to(program, call))
+        .or_else(|| program.function_named_by(call))
+}
+
+/// The call that makes the UDF of another call.
+fn made_by<'p>(program: &'p Program, call: &Call) -> Option<&'p Call> {
+    let made = program.syntax.child(call.node, "function");
+    made.and_then(|at| program.call_of(at)).or_else(|| {
+        only(program.calls.iter().filter(|c| {
+            let target = program.statements[c.statement].target.as_deref();
+            c.name.ends_with("udf") && target == Some(call.name.as_str())
+        }))
+    })
+}
+
+/// The function or lambda in the first argument of a call.
+fn passed_to(program: &Program, call: &Call) -> Option<usize> {
+    let code = call.arguments.first()?.node;
+    let is_lambda = program.syntax.kind(code) == "lambda";
+    let named = || program.function_with(|name| name == program.text_of(code));
+    is_lambda.then_some(code).or_else(named)
+}
+
 fn of_udf<'p>(program: &'p Program, made: &Call) -> Option<Function<'p>> {
     let syntax = &program.syntax;
     let kind = returned(program, made, 1)?;
-    let code = made
-        .arguments
-        .first()
-        .filter(|a| made.name == "udf" && a.keyword.is_none())?
-        .node;
-    match syntax.kind(code) {
-        "lambda" => Some(Function {
-            parameters: parameters(program, syntax.child(code, "parameters")?)?,
-            body: vec![syntax.child(code, "body")?],
-            returns: kind_of(&kind),
-            kind,
-        }),
-        "identifier" => {
-            let function = program.function_with(|name| name == program.text_of(code));
-            of_definition(program, function?, kind)
-        }
-        _ => None,
+    let mut arguments = made.arguments.iter();
+    arguments
+        .next()
+        .filter(|a| made.name == "udf" && a.keyword.is_none())?;
+    let code = passed_to(program, made)?;
+    if syntax.kind(code) != "lambda" {
+        return of_definition(program, code, kind);
     }
+    Some(Function {
+        parameters: parameters(program, syntax.child(code, "parameters")?)?,
+        body: vec![syntax.child(code, "body")?],
+        returns: kind_of(&kind),
+        kind,
+    })
 }
 
 /// A function, without its description.

@@ -235,7 +235,7 @@ fn equality(program: &Program, condition: usize) -> Option<(&str, &str)> {
 }
 
 /// The name of a column: `col("k")`, `df["k"]` or `df.k`.
-fn column_of(program: &Program, node: usize) -> Option<&str> {
+pub(super) fn column_of(program: &Program, node: usize) -> Option<&str> {
     let syntax = &program.syntax;
     match syntax.kind(node) {
         "call" => {

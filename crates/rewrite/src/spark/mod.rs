@@ -2,10 +2,13 @@
 //! program is written in another way than the function understands.
 
 pub mod batches;
+pub mod captured;
 #[cfg(test)]
 mod changed_tests;
 pub mod columns;
 mod declared;
+pub mod either;
+pub mod evaluated;
 pub mod filters;
 pub mod hints;
 pub mod loops;
@@ -162,6 +165,28 @@ fn without_hint(program: &Program, statement: usize, hint: &SqlHint, rewrite: &m
         _ => {}
     }
     rewrite.replace(statement, span, "");
+}
+
+/// Replaces a call on rows by an expression that may name the rows several times.
+fn on_rows(
+    program: &Program,
+    call: &Call,
+    rewrite: &mut Rewrite,
+    expression: impl Fn(&str) -> String,
+) -> Option<()> {
+    let rows = call.receiver?;
+    let (span, text) = match program.syntax.kind(rows) {
+        "identifier" => (
+            program.syntax.span(call.node),
+            expression(program.text_of(rows)),
+        ),
+        _ => (
+            call.span.clone(),
+            format!(".transform(lambda rows: {})", expression("rows")),
+        ),
+    };
+    rewrite.replace(call.statement, span, text);
+    Some(())
 }
 
 /// Inserts lines after a statement, at its indentation.

@@ -10,15 +10,29 @@ const ACTIONS: &str =
 /// Functions with other values in each computation.
 const RANDOM: &str = "rand(|randn(|uuid(|monotonically_increasing_id(|sample(|shuffle(";
 
+/// Whether a text has such functions.
+pub(super) fn is_random(text: &str) -> bool {
+    RANDOM.split('|').any(|function| text.contains(function))
+}
+
 /// Caches the rows that a statement assigns.
 pub fn cache(program: &Program, statement: usize) -> Option<Rewrite> {
+    kept(program, statement, "cache")
+}
+
+/// Stores the rows that a statement assigns without the plan that computes them, which grows in each round of a loop.
+pub fn checkpoint(program: &Program, statement: usize) -> Option<Rewrite> {
+    kept(program, statement, "localCheckpoint")
+}
+
+fn kept(program: &Program, statement: usize, method: &str) -> Option<Rewrite> {
     let value = program.statements.get(statement)?.value?;
     if !program.assigns_rows(statement) {
         return None;
     }
     let span = program.syntax.span(value);
     let text = program.slice(&span);
-    if [".cache(", ".persist(", ".checkpoint("]
+    if [".cache(", ".persist(", "heckpoint("]
         .iter()
         .any(|kept| text.contains(kept))
     {
@@ -26,12 +40,12 @@ pub fn cache(program: &Program, statement: usize) -> Option<Rewrite> {
     }
     let mut rewrite = Rewrite {
         // a seeded algorithm depends on the order of the rows, which changes with the columns that are read
-        reorders: RANDOM.split('|').any(|function| text.contains(function))
+        reorders: is_random(text)
             || program.text.contains("seed=")
             || program.text.contains("randomSplit("),
         ..Rewrite::default()
     };
-    rewrite.replace(statement, span.end..span.end, ".cache()");
+    rewrite.replace(statement, span.end..span.end, format!(".{method}()"));
     Some(rewrite)
 }
 
@@ -43,9 +57,7 @@ pub fn uncache(program: &Program, scope: &Scope) -> Option<Rewrite> {
     let call = only(kept)?;
     let receiver = call.receiver.map_or("", |at| program.text_of(at));
     let rewrite = Rewrite {
-        reorders: RANDOM
-            .split('|')
-            .any(|function| program.text.contains(function)),
+        reorders: is_random(&program.text),
         ..Rewrite::default()
     };
     let freed = program.text.contains("unpersist(");

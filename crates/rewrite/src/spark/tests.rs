@@ -200,7 +200,7 @@ const CASES: &[Case] = &[
         name: "a setting of the program",
         before: "spark.conf.set(\"spark.sql.shuffle.partitions\", 2)\n",
         change: set,
-        after: Some("spark.conf.set(\"spark.sql.shuffle.partitions\", \"48\")\n"),
+        after: Some("spark.conf.set(\"spark.sql.shuffle.partitions\", 48)\n"),
     },
     Case {
         name: "cache",

@@ -219,7 +219,7 @@ impl Program {
                 && (own.contains("Window")
                     || matches!(
                         syntax.kind(value),
-                        "string" | "list" | "comparison_operator"
+                        "string" | "list" | "comparison_operator" | "binary_operator"
                     ))
             {
                 text.push(' ');
@@ -242,7 +242,7 @@ impl Program {
             return (of_frames || self.applies_function(call)).then_some(1);
         }
         let is_wanted = |name: &str| wanted.contains(name) || aliases.contains(name);
-        let passed = |a: &super::Argument| is_wanted(self.text_of(a.node));
+        let passed = |a: &super::Argument| is_wanted(self.function_name(a.node));
         let in_text = || {
             let text = self.slice(&call.span);
             let used = |name: &&str| text.contains(&format!("{name}("));
@@ -259,6 +259,13 @@ impl Program {
         let own = inline || call.receiver.is_none() && is_wanted(&call.name);
         (!declared && (own || by_rows && call.arguments.iter().any(passed) || in_text()))
             .then_some(1)
+    }
+
+    /// The name of a function or method that is passed on: `parse` of `self.parse`.
+    fn function_name(&self, node: usize) -> &str {
+        let method = self.syntax.child(node, "attribute");
+        let is_method = self.syntax.kind(node) == "attribute";
+        self.text_of(method.filter(|_| is_method).unwrap_or(node))
     }
 
     /// Names that stand for user-defined functions made of the functions `wanted`.
@@ -375,7 +382,7 @@ impl Program {
 /// Whether a call makes a user-defined function of one of the functions `wanted`.
 fn declares(program: &Program, call: &Call, wanted: &BTreeSet<&str>) -> bool {
     call.arguments.iter().any(|a| {
-        let text = program.text_of(a.node);
+        let text = program.function_name(a.node);
         wanted.contains(text) || wanted.contains("lambda") && text.starts_with("lambda")
     })
 }
