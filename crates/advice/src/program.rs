@@ -63,7 +63,10 @@ impl<'a> Case<'a> {
         match self.finding.cause {
             Cause::MissedBroadcast => self.broadcast_in_program(),
             Cause::BroadcastTooLarge => hints::no_broadcast(program, scope),
-            Cause::RedundantRepartition => self.without_repartitions(),
+            Cause::RedundantRepartition => {
+                let (program, place) = self.piece(&[Part::Partitioning, Part::Distinct])?;
+                partitions::remove(program, &place)
+            }
             Cause::SerialGather => {
                 let (program, place) = self.piece(&[Part::Gather])?;
                 // the output has several files
@@ -94,13 +97,10 @@ impl<'a> Case<'a> {
                 reuse::spill_to_disk(program, scope)
             }
             Cause::IneffectiveCache if self.evidence_number(SAMPLED).is_some() => None,
-            Cause::IneffectiveCache => {
-                let statement = self.job.shared_statement()?;
-                match self.evidence_number(STEPS) {
-                    Some(_) => reuse::checkpoint(program, statement),
-                    None => reuse::cache(program, statement),
-                }
-            }
+            Cause::IneffectiveCache => match self.evidence_number(STEPS) {
+                Some(_) => reuse::checkpoint(program, scope),
+                None => reuse::cache(program, self.job.shared_statement()?),
+            },
             Cause::GroupHotKey | Cause::ExecutorLost => self.grouped_values(),
             Cause::Spill | Cause::HeapPressure => self
                 .grouped_values()
@@ -230,36 +230,6 @@ impl<'a> Case<'a> {
             (_, false) => return None,
         };
         hints::salt(program, &place, large, crate::uneven::salts(self) as u64)
-    }
-
-    /// The removal of a repartition, and of those before it that the finding names too.
-    fn without_repartitions(&self) -> Option<Rewrite> {
-        let (program, place) = self.piece(&[Part::Partitioning, Part::Distinct])?;
-        let mut all = partitions::remove(program, &place)?;
-        let mut known = vec![place];
-        let summary = &self.finding.summary;
-        let is_named = |name: &str| {
-            let mut parts = summary.split(name).skip(1);
-            parts.any(|rest| !rest.starts_with(|c: char| c.is_ascii_digit()))
-        };
-        let mut stage = self.stage?;
-        while let Some(edge) = self
-            .job
-            .edges
-            .iter()
-            .find(|e| e.to == stage && e.from < stage)
-        {
-            stage = edge.from;
-            let place = self.job.place_asked_for(stage);
-            let place = place
-                .filter(|place| !known.contains(place) && is_named(&self.job.stages[stage].name));
-            let Some(place) = place else { break };
-            let other = partitions::remove(program, &place)?;
-            all.edits.extend(other.edits);
-            all.touched.extend(other.touched);
-            known.push(place);
-        }
-        Some(all)
     }
 
     fn broadcast_in_program(&self) -> Option<Rewrite> {

@@ -26,7 +26,7 @@ pub(crate) fn suggest(case: &Case<'_>) -> Vec<Suggested> {
         Cause::SerialGather => vec![gather().about(mechanism::of_gather(case))],
         Cause::Spill | Cause::HeapPressure | Cause::MemoryEstimateTooLow => vec![memory(case)],
         Cause::JoinExplosion if case.evidence_number("compared pairs of rows").is_some() => {
-            vec![nested_loop()]
+            vec![nested_loop(case)]
         }
         Cause::JoinExplosion => vec![explosion()],
         Cause::CpuBoundUdo => user_code::proposals(case),
@@ -156,14 +156,19 @@ advice! { fn explosion() = Rewrite, Gain::Whole, "spark join explosion many to m
     con("结果会改变：先确认多对多不是本意", "the result changes: make sure that many-to-many is not meant");
 }
 
-advice! { fn nested_loop() = Rewrite, Gain::Whole, "spark nested loop join condition without equality range or";
-    title("给连接一个相等条件", "give the join a condition with an equality");
-    step("OR 连起来的相等条件：每个条件一个连接，用 union 合并后去重", "equalities joined by OR: one join for each, then union and distinct");
-    step("范围条件（BETWEEN、<、>）：两侧都算出区间的编号（如日期、floor(x / 宽度)），加上编号相等的条件", "ranges (BETWEEN, <, >): compute the number of an interval on both sides, such as the date or floor(x / width), and add its equality");
-    step("NOT IN（子查询）而列可能为空：改用带相等条件的 NOT EXISTS，或先在两侧排除空值", "NOT IN (subquery) on columns that may be null: use NOT EXISTS with equalities, or exclude the nulls of both sides first");
-    step("条件中的函数（lower、trim、cast）：先在各侧算成列，再按列相等连接", "functions in the condition (lower, trim, cast): compute them as columns of each side first, and join on their equality");
-    pro("只比较键相同的行", "only rows with the same key are compared");
-    con("符合多个条件的行会出现多次：合并后要去重", "rows that meet several conditions come several times: remove duplicates after the union");
+fn nested_loop(case: &Case<'_>) -> Proposal {
+    let is_split = case.program_change().is_some();
+    advice! { Rewrite, Gain::Whole, "spark nested loop join condition without equality range or";
+        title("给连接一个相等条件", "give the join a condition with an equality");
+        [!is_split] step("OR 连起来的相等条件：每个条件一个连接，用 union 合并后去重", "equalities joined by OR: one join for each, then union and distinct");
+        [is_split] step("OR 连起来的相等条件：每个条件一个连接，各自排除之前的连接已有的行", "equalities joined by OR: one join per equality, each without the rows of those before it");
+        step("范围条件（BETWEEN、<、>）：两侧都算出区间的编号（如日期、floor(x / 宽度)），加上编号相等的条件", "ranges (BETWEEN, <, >): compute the number of an interval on both sides, such as the date or floor(x / width), and add its equality");
+        step("NOT IN（子查询）而列可能为空：改用带相等条件的 NOT EXISTS，或先在两侧排除空值", "NOT IN (subquery) on columns that may be null: use NOT EXISTS with equalities, or exclude the nulls of both sides first");
+        step("条件中的函数（lower、trim、cast）：先在各侧算成列，再按列相等连接", "functions in the condition (lower, trim, cast): compute them as columns of each side first, and join on their equality");
+        pro("只比较键相同的行", "only rows with the same key are compared");
+        [!is_split] con("符合多个条件的行会出现多次：合并后要去重", "rows that meet several conditions come several times: remove duplicates after the union");
+        [is_split] con("每个连接都要计算一遍两侧", "both sides are computed once per join");
+    }
 }
 
 fn more_tasks(case: &Case<'_>) -> Proposal {

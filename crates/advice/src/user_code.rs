@@ -67,7 +67,8 @@ fn once_per_row(case: &Case<'_>) -> Option<Proposal> {
             step("对函数用 asNondeterministic()：Spark 不再为了过滤它的结果而另外计算一遍", "use asNondeterministic() on the function: Spark then no longer evaluates it a second time to filter by its result");
             rewrite(Some(change));
             pro("函数和它的结果不变", "the function and its results stay the same");
-            con("Spark 不再把对其结果的过滤移到函数之前；聚合和 Join 的条件中不能直接调用它", "Spark no longer moves filters of the result before the function; it must not be called inside an aggregation or the condition of a join");
+            con("Spark 不再把后面的过滤移到函数之前，函数可能遇到以前已滤掉的值（如空值）", "Spark no longer moves later filters before the function, which may then meet values that they removed, such as null");
+            con(program::unproven());
         },
     )
 }
@@ -84,7 +85,8 @@ fn broadcast(case: &Case<'_>) -> Option<Proposal> {
             step("用 sparkContext.broadcast(…) 包装它，函数中读取 .value：每个 Python 进程只加载一次", "wrap it with sparkContext.broadcast(…) and read .value in the function: each Python process then loads it once");
             rewrite(Some(change));
             pro("不再随每个任务发送和反序列化", "it is no longer sent and deserialized with each task");
-            con("集合很小时没有收益", "no gain if the collection is small");
+            con("集合很小时没有收益；其中的值须能用 pickle 序列化", "no gain if the collection is small; its values must be picklable");
+            con(program::unproven());
         },
     )
 }

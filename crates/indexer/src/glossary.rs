@@ -15,7 +15,7 @@ pub(crate) struct Glossary {
     systems: Systems,
 }
 
-/// Mark of a name that Spark shares with other systems.
+/// Mark of a name that is also an ordinary word, or a name in other systems.
 const SHARED: char = '?';
 
 /// Names that decide which system a query is about, in lower case: products, interfaces, syntax.
@@ -24,6 +24,7 @@ const SHARED: char = '?';
 struct Systems {
     /// A name that ends in [`SHARED`] counts only in a query that names no other system.
     spark: Vec<String>,
+    /// A name that ends in [`SHARED`] counts only in a query without a product name of Spark.
     scope: Vec<String>,
     /// Of systems that no page is about.
     elsewhere: Vec<String>,
@@ -102,7 +103,13 @@ impl Glossary {
         for name in lists.into_iter().flatten() {
             *name = name.to_lowercase();
         }
-        let is_longer = |name: &&String| spark.iter().chain(&*scope).any(|e| has_word(name, e));
+        let engines = || {
+            spark
+                .iter()
+                .chain(&*scope)
+                .map(|e| e.trim_end_matches(SHARED))
+        };
+        let is_longer = |name: &&String| engines().any(|e| has_word(name, e));
         *longer = elsewhere.iter().filter(is_longer).cloned().collect();
         Glossary {
             terms: terms.collect(),
@@ -118,8 +125,8 @@ impl Glossary {
             spark,
             scope,
             elsewhere,
+            products,
             longer,
-            ..
         } = &self.systems;
         let mut query = query.to_lowercase();
         let is_other = longer.iter().any(|name| has_word(&query, name));
@@ -130,16 +137,20 @@ impl Glossary {
             let mut names = names.iter().filter(|name| !name.ends_with(SHARED));
             names.any(|name| has_words(&query, name))
         };
-        let mut shared = spark.iter().filter_map(|name| name.strip_suffix(SHARED));
-        if says(scope) {
+        let says_shared = |names: &[String]| {
+            let mut names = names.iter().filter_map(|name| name.strip_suffix(SHARED));
+            names.any(|name| has_words(&query, name))
+        };
+        let mut of_spark = products.iter().filter(|name| spark.contains(name));
+        let says_spark = of_spark.any(|name| has_words(&query, name));
+        if says(scope) || says_shared(scope) && !says_spark {
             Some(Named::Engine(Engine::Scope))
         } else if says(spark) {
             Some(Named::Engine(Engine::Spark))
         } else if is_other || says(elsewhere) {
             Some(Named::Elsewhere)
         } else {
-            let is_spark = shared.any(|name| has_words(&query, name));
-            is_spark.then_some(Named::Engine(Engine::Spark))
+            says_shared(spark).then_some(Named::Engine(Engine::Spark))
         }
     }
 
@@ -236,7 +247,7 @@ mod tests {
     #[test]
     fn the_system_named_decides() {
         let glossary = Glossary::parse(
-            "[systems]\nspark = [\"Spark\", \"withColumn\", \"stage + task\", \"Hive?\"]\nscope = [\"U-SQL\", \"Extractors.\"]\nelsewhere = [\"Flink\", \"spark plug\"]\n",
+            "[systems]\nspark = [\"Spark\", \"withColumn\", \"stage + task\", \"Hive?\"]\nscope = [\"U-SQL\", \"Extractors.\", \"vertices?\"]\nproducts = [\"Spark\"]\nelsewhere = [\"Flink\", \"spark plug\"]\n",
         );
         for (query, expected) in [
             ("spark 任务突然变慢", Some(Named::Engine(Engine::Spark))),
@@ -251,6 +262,14 @@ mod tests {
             ("Flink 写 Hive 表很慢", Some(Named::Elsewhere)),
             ("withColumn in U-SQL", Some(Named::Engine(Engine::Scope))),
             ("a Hive table in U-SQL", Some(Named::Engine(Engine::Scope))),
+            (
+                "many vertices in withColumn",
+                Some(Named::Engine(Engine::Scope)),
+            ),
+            (
+                "GraphX in Spark: many vertices",
+                Some(Named::Engine(Engine::Spark)),
+            ),
             ("sparkling flinks", None),
             ("a new spark plug", Some(Named::Elsewhere)),
             (

@@ -66,7 +66,8 @@ fn excess(
     };
     let (cause, why, certainty) = match of_data {
         Some((cause, certainty)) => {
-            scale_to(&mut parts, idle_s(view, &runs.runs));
+            let idle = view.run.as_ref().map(|run| idle_s(run.tokens, &runs.runs));
+            scale_to(&mut parts, idle.unwrap_or(f64::INFINITY));
             (cause, more_data(worst, usual_bytes), certainty)
         }
         None => {
@@ -116,13 +117,13 @@ fn excess(
 
 /// Seconds by which a stage would end earlier if its vertices shared their data, and so their time, evenly: the work stays the
 /// same, and only slots that stood idle can take more of it.
-fn idle_s(view: &View<'_>, runs: &[VertexRun]) -> f64 {
+fn idle_s(slots: usize, runs: &[VertexRun]) -> f64 {
     let completed = || runs.iter().filter(|r| r.state == RunState::Completed);
     let from = completed().map(|r| r.running_ms).min().unwrap_or(0);
     let to = completed().map(|r| r.ended_ms).max().unwrap_or(0);
     let work: i64 = completed().map(|r| r.ended_ms - r.running_ms).sum();
-    let slots = view.run.as_ref().map_or(1, |run| run.tokens);
-    ((to - from) as f64 - work as f64 / slots.max(1) as f64).max(0.0) / 1000.0
+    let slots = slots.clamp(1, completed().count().max(1));
+    ((to - from) as f64 - work as f64 / slots as f64).max(0.0) / 1000.0
 }
 
 /// Reduces the seconds of some parts in proportion, to a sum of at most `most`.

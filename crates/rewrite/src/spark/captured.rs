@@ -6,6 +6,7 @@ use job::code::{Call, Program, Statement, only};
 
 use super::columns::identifiers;
 use super::declared::code_of;
+use super::settings::is_session;
 use super::{Rewrite, lines_after};
 
 /// Names of a session and of a context in the code around a function.
@@ -14,6 +15,9 @@ const CONTEXTS: [&str; 3] = ["sc", "spark_context", "sparkContext"];
 
 /// Functions that make a collection of their arguments.
 const COLLECTIONS: [&str; 6] = ["dict", "list", "set", "tuple", "frozenset", "fromkeys"];
+
+/// Methods of a collection that do not change it.
+const READING: [&str; 4] = ["get", "keys", "values", "items"];
 
 /// Statements and lists that give a name another meaning.
 const BINDING: &str =
@@ -33,16 +37,13 @@ pub fn broadcast(program: &Program, call: &Call) -> Option<Rewrite> {
         open.extend(called.filter_map(|c| program.function_with(|name| name == c.name)));
         let names = syntax.subtree(code).filter(|at| is_looked_up(program, *at));
         let names: BTreeSet<&str> = names.map(|at| program.text_of(at)).collect();
-        found.extend(
-            names
-                .into_iter()
-                .filter_map(|name| of_name(program, code, name)),
-        );
+        found.extend(names.into_iter().map(|name| (code, name)));
     }
-    only(found.into_iter())
+    let changes = found.into_iter();
+    only(changes.filter_map(|(code, name)| of_name(program, code, &codes, name)))
 }
 
-fn of_name(program: &Program, code: usize, name: &str) -> Option<Rewrite> {
+fn of_name(program: &Program, code: usize, codes: &BTreeSet<usize>, name: &str) -> Option<Rewrite> {
     let syntax = &program.syntax;
     let is_scope = |at: &usize| matches!(syntax.kind(*at), "function_definition" | "module");
     // the functions around the code, and the module
@@ -59,6 +60,10 @@ fn of_name(program: &Program, code: usize, name: &str) -> Option<Rewrite> {
             Some((scope, only(assigning)?.0))
         })?;
     let own = &program.statements[at];
+    // a function that runs on workers has no context
+    if own.scopes.iter().any(|scope| codes.contains(scope)) || has_own_types(program) {
+        return None;
+    }
     let value = own.value.filter(|value| is_large(program, *value, at))?;
     let mut uses = identifiers(program, scope, name);
     uses.retain(|node| syntax.span(*node).start != own.span.start);
@@ -66,7 +71,20 @@ fn of_name(program: &Program, code: usize, name: &str) -> Option<Rewrite> {
         let above = syntax.nodes[*node].parent;
         let is_item = syntax.kind(above) == "subscript";
         let field = syntax.nodes[if is_item { above } else { *node }].field;
-        !matches!(field, Some("left" | "name" | "alias"))
+        // its other methods, and functions that get it, may change it
+        let is_kept = match syntax.kind(above) {
+            "attribute" => {
+                let method = program.text_of(above).rsplit('.').next();
+                method.is_some_and(|method| READING.contains(&method))
+            }
+            "argument_list" => {
+                let call = program.call_of(syntax.nodes[above].parent);
+                call.is_some_and(|call| call.name == "len")
+            }
+            _ => true,
+        };
+        is_kept
+            && !matches!(field, Some("left" | "name" | "alias"))
             && BINDING.split('|').all(|kind| kind != syntax.kind(above))
     };
     let in_code = |node: &&usize| (code..syntax.nodes[code].end).contains(*node);
@@ -77,7 +95,11 @@ fn of_name(program: &Program, code: usize, name: &str) -> Option<Rewrite> {
     if !is_table || !uses.iter().all(is_read) {
         return None;
     }
-    let mut rewrite = Rewrite::default();
+    // a broadcast is pickled more strictly than a function
+    let mut rewrite = Rewrite {
+        reorders: true,
+        ..Rewrite::default()
+    };
     if let Some(context) = context(program, at) {
         let span = syntax.span(value);
         rewrite.replace(at, span.start..span.start, format!("{context}.broadcast("));
@@ -176,11 +198,26 @@ fn context(program: &Program, at: usize) -> Option<String> {
 fn of_session(program: &Program, statement: &Statement) -> Option<String> {
     let name = statement.target.as_deref()?;
     let value = program.text_of(statement.value?);
-    let is_context = value.ends_with(".sparkContext") || value.starts_with("SparkContext(");
-    match value.contains(".getOrCreate(") {
+    let is_context = value.ends_with(".sparkContext")
+        || value.starts_with("SparkContext(")
+        || value.starts_with("SparkContext.getOrCreate(");
+    match is_session(value) {
         true => Some(format!("{name}.sparkContext")),
         false => is_context.then(|| name.to_owned()),
     }
+}
+
+/// Whether a program has types of its own, whose values the workers may not be able to load from a broadcast.
+fn has_own_types(program: &Program) -> bool {
+    let text = &program.text;
+    [
+        "namedtuple(",
+        "NamedTuple",
+        "defaultdict(lambda",
+        "@dataclass",
+    ]
+    .iter()
+    .any(|word| text.contains(word))
 }
 
 #[cfg(test)]
@@ -236,6 +273,10 @@ mod tests {
             // filled later, or assigned twice
             "names = load(p)\nnames[\"a\"] = 1\nr = rows.map(lambda k: names.get(k))\n",
             "names = load(p)\nnames = load(q)\nr = rows.map(lambda k: names.get(k))\n",
+            "names = load(p)\nnames.update(load(q))\nr = rows.map(lambda k: names.get(k))\n",
+            "names = load(p)\nfill(names)\nr = rows.map(lambda k: names.get(k))\n",
+            // loaded by the workers
+            "def g(part):\n    names = load(p)\n    return [look(k, names.get(k)) for k in part]\nr = rows.map(g)\n",
             // another name in another function
             "names = load(p)\ndef g(names):\n    return names\nr = rows.map(lambda k: names.get(k))\n",
             "names = sc.broadcast(load(p))\nr = rows.map(lambda k: names[k])\n",

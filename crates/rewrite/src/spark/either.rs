@@ -3,7 +3,7 @@
 use job::code::sql::{self, Token};
 use job::code::{Call, Place, Program};
 
-use super::{Rewrite, call, function, on_rows, reuse};
+use super::{Rewrite, call, function, on_rows, partitions};
 use crate::indentation;
 
 /// Words of a query whose result is not the union of its parts.
@@ -29,7 +29,7 @@ pub fn by_each_key(program: &Program, place: &Place) -> Option<Rewrite> {
 /// Both sides are computed once per part.
 fn new_rewrite(program: &Program) -> Rewrite {
     Rewrite {
-        reorders: reuse::is_random(&program.text),
+        reorders: partitions::is_unstable(program),
         ..Rewrite::default()
     }
 }
@@ -39,6 +39,7 @@ fn of_frames(program: &Program, join: &Call) -> Option<Rewrite> {
     let how = program.argument(join, 2, "how");
     let is_inner = how.is_none_or(|at| program.string(at) == Some("inner"));
     let on = program.argument(join, 1, "on").filter(|_| is_inner)?;
+    let other = program.text_of(program.argument(join, 0, "other")?);
     let mut equalities = Vec::new();
     let mut open = vec![program.bound(on, join.statement)];
     while let Some(node) = open.pop() {
@@ -46,19 +47,19 @@ fn of_frames(program: &Program, join: &Call) -> Option<Rewrite> {
         let between = parts.windows(2).next().map_or("", |two| {
             program.slice(&(syntax.span(two[0]).end..syntax.span(two[1]).start))
         });
-        let is_column = |at: &usize| matches!(syntax.kind(*at), "attribute" | "subscript" | "call");
+        let frames: Vec<Option<&str>> = parts.iter().map(|at| frame_of(program, *at)).collect();
+        let meets = matches!(frames[..], [Some(l), Some(r)] if l != r && [l, r].contains(&other));
         match (syntax.kind(node), between.trim()) {
             ("parenthesized_expression", "") | ("binary_operator", "|") => {
                 open.extend(parts.into_iter().rev());
             }
-            ("comparison_operator", "==") if parts.len() == 2 && parts.iter().all(is_column) => {
+            ("comparison_operator", "==") if meets => {
                 equalities.push(format!("({})", program.text_of(node)));
             }
             _ => return None,
         }
     }
     let (first, rest) = equalities.split_first()?;
-    let other = program.text_of(program.argument(join, 0, "other")?);
     let mut rewrite = new_rewrite(program);
     let coalesce = function(program, "coalesce", &mut rewrite)?;
     let lit = function(program, "lit", &mut rewrite)?;
@@ -72,6 +73,18 @@ fn of_frames(program: &Program, join: &Call) -> Option<Rewrite> {
         text
     })?;
     (!rest.is_empty()).then_some(rewrite)
+}
+
+/// The name of the DataFrame in `a.k` or `a["k"]`.
+fn frame_of(program: &Program, column: usize) -> Option<&str> {
+    let syntax = &program.syntax;
+    let field = match syntax.kind(column) {
+        "attribute" => "object",
+        "subscript" => "value",
+        _ => return None,
+    };
+    let frame = syntax.child(column, field)?;
+    (syntax.kind(frame) == "identifier").then(|| program.text_of(frame))
 }
 
 fn of_query(program: &Program, place: &Place) -> Option<Rewrite> {
@@ -99,7 +112,7 @@ fn of_query(program: &Program, place: &Place) -> Option<Rewrite> {
     });
     let span = select.start..block.last()?.span.end;
     let copied = program.slice(&span);
-    let is_filled = copied.contains('%') || copied.contains("{}");
+    let is_filled = copied.contains(['%', '?']) || copied.contains("{}");
     if !is_alone || is_whole || !is_single || calls_others || is_filled {
         return None;
     }
@@ -182,8 +195,12 @@ mod tests {
                 "from pyspark.sql import functions as F\nr = a.join(b, a.k == b.k).union(a.join(b, (a[\"l\"] == b[\"l\"]) & ~F.coalesce((a.k == b.k), F.lit(False))))\n",
             ),
             (
-                "from pyspark.sql import functions as F\nsame = (F.col(\"k\") == F.col(\"z\")) | (F.col(\"l\") == F.col(\"y\"))\nr = a.where(\"x > 1\").join(b, same, \"inner\")\n",
-                "from pyspark.sql import functions as F\nsame = (F.col(\"k\") == F.col(\"z\")) | (F.col(\"l\") == F.col(\"y\"))\nr = a.where(\"x > 1\").transform(lambda rows: rows.join(b, F.col(\"k\") == F.col(\"z\")).union(rows.join(b, (F.col(\"l\") == F.col(\"y\")) & ~F.coalesce((F.col(\"k\") == F.col(\"z\")), F.lit(False)))))\n",
+                "from pyspark.sql import functions as F\nsame = (a.k == b.z) | (b.l == a.y)\nr = a.where(\"x > 1\").join(b, same, \"inner\")\n",
+                "from pyspark.sql import functions as F\nsame = (a.k == b.z) | (b.l == a.y)\nr = a.where(\"x > 1\").transform(lambda rows: rows.join(b, a.k == b.z).union(rows.join(b, (b.l == a.y) & ~F.coalesce((a.k == b.z), F.lit(False)))))\n",
+            ),
+            (
+                "from pyspark.sql import functions as F\nrows = 5\nr = a.where(\"x > 1\").join(b, (a.k == b.k) | (a.l == b.l))\n",
+                "from pyspark.sql import functions as F\nrows = 5\nr = a.where(\"x > 1\").transform(lambda frame: frame.join(b, a.k == b.k).union(frame.join(b, (a.l == b.l) & ~F.coalesce((a.k == b.k), F.lit(False)))))\n",
             ),
         ] {
             assert_eq!(changed(before).as_deref(), Some(after), "{before}");
@@ -200,6 +217,7 @@ mod tests {
             format!("SELECT a.x {joins} GROUP BY a.x"),
             format!("SELECT x FROM v UNION SELECT a.x {joins}"),
             format!("SELECT a.x, rand() AS r {joins}"),
+            format!("SELECT a.x {joins} WHERE a.x > ?"),
             format!("SELECT a.x {joins} JOIN v ON a.k = v.k"),
             "SELECT a.x FROM t a LEFT JOIN u b ON a.k = b.k OR a.l = b.l".to_owned(),
             "SELECT a.x FROM t a JOIN u b ON a.k = b.k OR a.l > b.l".to_owned(),
@@ -218,8 +236,31 @@ mod tests {
             "a.join(b, (a.k == b.k) | (a.l > b.l))",
             "a.join(b, (a.k == b.k) & (a.l == b.l))",
             "a.join(b, (a.k == b.k) | (a.l == 1))",
+            "a.join(b, (a.k == b.k) | (b.l == b.m))",
+            "a.join(b, (a.k == b.k) | (F.col(\"l\") == b.l))",
         ] {
             assert_eq!(changed(&format!("import x\nr = {join}\n")), None, "{join}");
+        }
+    }
+
+    #[test]
+    fn inputs_that_differ_per_computation_are_unproven() {
+        for input in [
+            "t.dropDuplicates([\"k\"])",
+            "t.limit(5)",
+            "t.selectExpr(\"RAND() AS k\")",
+            "t.withColumn(\"n\", F.row_number().over(w))",
+            "t.groupBy(\"k\").agg(F.first(\"l\"))",
+            "spark.sql(\"SELECT k FROM t limit 5\")",
+        ] {
+            let text = format!(
+                "from pyspark.sql import functions as F\na = {input}\nr = a.join(b, (a.k == b.k) | (a.l == b.l))\n"
+            );
+            let program = Program::parse("a.py", &text);
+            let place = program.find(Part::Join, &["k".to_owned()], None);
+            let rewrite = by_each_key(&program, &place.expect("a join")).expect("a change");
+            let checked = rewrite.checked_program(&program).expect("a sound change");
+            assert_eq!(checked.verified.same_result, SameResult::Unknown, "{input}");
         }
     }
 }

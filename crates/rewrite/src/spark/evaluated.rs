@@ -6,22 +6,38 @@ use super::declared::code_of;
 use super::loops::column_of;
 use super::{Rewrite, indentation, on_rows};
 
-/// Methods of rows that compute columns, where a function that is not deterministic may be, and others.
+/// Methods of rows that compute columns, where a function that is not deterministic may be.
 const COLUMNS: &str = "withColumn|withColumns|select";
-const OTHERS: &str = "where|filter|agg|groupBy|join|orderBy|sort|over|pivot";
+
+/// Where such a function may not be: other methods of rows, and aggregations.
+const OTHERS: &str = "where|filter|agg|groupBy|join|orderBy|sort|over|pivot|sum|count|avg|mean|min|max|first|last|collect_list|collect_set|countDistinct|count_distinct|approx_count_distinct|stddev|variance";
 
 /// Words in a function that returns other values in each call.
 const IMPURE: [&str; 6] = ["random", "uuid", "now(", "today(", ".time(", "global "];
 
-/// Marks a function as nondeterministic, so that Spark does not evaluate it a second time for a filter of its result. The
-/// rows stay the same, because Spark only moves fewer filters.
+/// Words in a function that waits for another system, such as a service or a database.
+const WAITING: [&str; 10] = [
+    "requests.",
+    "urlopen",
+    "http",
+    "client",
+    "socket",
+    "sleep(",
+    "connect",
+    "cursor",
+    "redis",
+    "session.",
+];
+
+/// Marks a function as nondeterministic, so that Spark does not evaluate it a second time for a filter of its result. Filters of
+/// other columns then run after the function too, so it may meet values that they removed before.
 pub fn once_per_row(program: &Program, call: &Call) -> Option<Rewrite> {
     let syntax = &program.syntax;
     let mut above = syntax.upward(call.node).skip(1);
+    let is_of = |name: &str, methods: &str| methods.split('|').any(|own| own == name);
     let is_column = above.find_map(|at| {
         let name = program.call_of(at)?.name.as_str();
-        let is_of = |methods: &str| methods.split('|').any(|own| own == name);
-        (is_of(COLUMNS) || is_of(OTHERS)).then(|| is_of(COLUMNS))
+        (is_of(name, COLUMNS) || is_of(name, OTHERS)).then(|| is_of(name, COLUMNS))
     });
     let is_own = |other: &&Call| match call.name.as_str() {
         "" => other.node == call.node,
@@ -33,7 +49,10 @@ pub fn once_per_row(program: &Program, call: &Call) -> Option<Rewrite> {
         return None;
     }
     const MARK: &str = ".asNondeterministic()";
-    let mut rewrite = Rewrite::default();
+    let mut rewrite = Rewrite {
+        reorders: true,
+        ..Rewrite::default()
+    };
     let name = call.name.as_str();
     let is_udf = |at: &usize| syntax.kind(*at) == "call" && program.text_of(*at).contains("udf(");
     let mut assigned = program
@@ -59,8 +78,8 @@ pub fn once_per_row(program: &Program, call: &Call) -> Option<Rewrite> {
     (syntax.kind(decorated) == "decorated_definition" && head.contains("udf")).then_some(rewrite)
 }
 
-/// Evaluates a function of one column once per distinct value of the column, and joins the results with the rows. Rows
-/// without a value get null.
+/// Evaluates a function of one column that waits for another system once per distinct value of the column, and joins the results with
+/// the rows. Rows without a value get null.
 pub fn once_per_value(program: &Program, call: &Call) -> Option<Rewrite> {
     let syntax = &program.syntax;
     let list = syntax.nodes[call.node].parent;
@@ -80,7 +99,9 @@ pub fn once_per_value(program: &Program, call: &Call) -> Option<Rewrite> {
     }
     let function = program.text_of(syntax.child(call.node, "function")?);
     let code = code_of(program, call).map_or("", |at| program.text_of(at));
-    if IMPURE.iter().any(|word| code.contains(word)) {
+    let has = |words: &[&str]| words.iter().any(|word| code.contains(word));
+    // a method of an object, such as a client, has no code in the program
+    if has(&IMPURE) || !code.is_empty() && !has(&WAITING) {
         return None;
     }
     let new = program.text_of(name.node);
@@ -139,6 +160,7 @@ mod tests {
             "f = F.udf(g, T)\nr = d.select(f(\"a\").x, f(\"a\").y)\n",
             // not allowed there
             "f = F.udf(g, T)\nr = d.groupBy(\"k\").agg(F.sum(f(\"a\")))\n",
+            "f = F.udf(g, T)\nr = d.select(F.sum(f(\"a\")))\n",
             "f = F.udf(g, T)\nr = d.join(e, f(d.a) == e.b)\n",
             "f = F.udf(g, T).asNondeterministic()\nr = d.withColumn(\"n\", f(\"b\"))\n",
             // no function of rows
@@ -168,6 +190,8 @@ mod tests {
             "f = F.udf(c.get, T)\nr = d.withColumn(\"n\", f(\"p\", \"q\"))\n",
             "f = F.udf(c.get, T)\nr = d.withColumn(\"n\", f(F.lower(\"p\")))\n",
             "f = F.udf(c.get, T)\nr = d.select(f(\"p\").alias(\"n\"))\n",
+            // computes by itself
+            "@F.udf(\"int\")\ndef f(a):\n    return len(a)\nr = d.withColumn(\"n\", f(\"p\"))\n",
             // another value for each row
             "@F.udf(\"int\")\ndef f(a):\n    return a + random.random()\nr = d.withColumn(\"n\", f(\"p\"))\n",
         ] {

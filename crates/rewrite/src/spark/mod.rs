@@ -167,7 +167,7 @@ fn without_hint(program: &Program, statement: usize, hint: &SqlHint, rewrite: &m
     rewrite.replace(statement, span, "");
 }
 
-/// Replaces a call on rows by an expression that may name the rows several times.
+/// Replaces a call on rows by an expression that may name the rows several times; `None` if the program has no free name for them.
 fn on_rows(
     program: &Program,
     call: &Call,
@@ -180,13 +180,20 @@ fn on_rows(
             program.syntax.span(call.node),
             expression(program.text_of(rows)),
         ),
-        _ => (
-            call.span.clone(),
-            format!(".transform(lambda rows: {})", expression("rows")),
-        ),
+        _ => {
+            let mut names = ["rows", "frame", "input"].into_iter();
+            let name = names.find(|name| !has_identifier(program, name))?;
+            let text = format!(".transform(lambda {name}: {})", expression(name));
+            (call.span.clone(), text)
+        }
     };
     rewrite.replace(call.statement, span, text);
     Some(())
+}
+
+fn has_identifier(program: &Program, name: &str) -> bool {
+    let syntax = &program.syntax;
+    (0..syntax.nodes.len()).any(|at| syntax.kind(at) == "identifier" && program.text_of(at) == name)
 }
 
 /// Inserts lines after a statement, at its indentation.

@@ -11,7 +11,7 @@ use super::{Rewrite, call, without_hint};
 /// the data makes needless.
 pub fn remove(program: &Program, place: &Place) -> Option<Rewrite> {
     let mut rewrite = Rewrite {
-        reorders: depends_on_partitions(program),
+        reorders: is_unstable(program),
         ..Rewrite::default()
     };
     let Some(call) = call(program, place) else {
@@ -63,7 +63,7 @@ pub(super) fn without_call(program: &Program, call: &Call, mut rewrite: Rewrite)
 /// a call that stands for nothing else gets it.
 pub fn resize(program: &Program, place: &Place, old: u64, new: u64) -> Option<Rewrite> {
     let mut rewrite = Rewrite {
-        reorders: depends_on_partitions(program),
+        reorders: is_unstable(program),
         ..Rewrite::default()
     };
     let Some(call) = call(program, place) else {
@@ -179,7 +179,7 @@ pub fn as_written(program: &Program, write: &Call, scope: &Scope) -> Option<Rewr
         return None;
     }
     let mut rewrite = Rewrite {
-        reorders: depends_on_partitions(program),
+        reorders: is_unstable(program),
         ..Rewrite::default()
     };
     let by_number = program.calls.iter().enumerate().filter(|(_, call)| {
@@ -201,35 +201,40 @@ pub fn as_written(program: &Program, write: &Call, scope: &Scope) -> Option<Rewr
     Some(rewrite)
 }
 
-/// Whether results may depend on the partitions of the rows or on their order.
-fn depends_on_partitions(program: &Program) -> bool {
-    const DEPENDENT: &str = "mapPartitions|mapPartitionsWithIndex|mapInPandas|mapInArrow|glom|zip|zipWithIndex|zipWithUniqueId|\
-         monotonically_increasing_id|spark_partition_id|rand|randn|uuid|shuffle|sample|randomSplit|first_value|\
-         last_value|any_value|collect_list|array_agg|foreachPartition|TABLESAMPLE|ALS";
-    let depends = |name: &str| {
-        DEPENDENT
-            .split('|')
-            .any(|own| own.eq_ignore_ascii_case(name))
-    };
-    // the row of a key that comes first
-    let first = |call: &Call| match call.name.as_str() {
-        "dropDuplicates" | "drop_duplicates" => !call.arguments.is_empty(),
-        "first" | "last" => call.receiver.is_some() && !call.arguments.is_empty(),
-        _ => false,
-    };
-    let words = program.queries.iter().flat_map(|query| {
-        let tokens = sql::tokens(&program.text, &query.span).into_iter();
-        tokens.map(|token| &program.text[token.span])
+/// Functions whose values depend on the partitions of the rows or their order, or differ in each computation.
+const UNSTABLE: &str = "mapPartitions|mapPartitionsWithIndex|mapInPandas|mapInArrow|glom|zip|zipWithIndex|zipWithUniqueId|\
+     monotonically_increasing_id|spark_partition_id|rand|randn|random|uuid|uuid4|shuffle|sample|sampleBy|randomSplit|\
+     asNondeterministic|first_value|last_value|any_value|collect_list|array_agg|foreachPartition|TABLESAMPLE|ALS|limit|\
+     row_number|ntile|lag|lead";
+
+/// Functions that return the row that comes first or last, if they have arguments.
+const BY_ORDER: &str = "dropDuplicates|drop_duplicates|first|last";
+
+/// Returns true if another computation of the program's rows may return others: its code or queries name an unstable function.
+pub(super) fn is_unstable(program: &Program) -> bool {
+    let text = program.text.as_str();
+    let is_of = |word: &str, all: &str| all.split('|').any(|own| own.eq_ignore_ascii_case(word));
+    let is_part = |c: char| c.is_alphanumeric() || c == '_';
+    let mut open = text.match_indices('(');
+    let is_called = open.any(|(at, _)| {
+        let before = text[..at].trim_end();
+        let word = before.rsplit(|c| !is_part(c)).next().unwrap_or_default();
+        let is_empty = text[at + 1..].trim_start().starts_with(')');
+        is_of(word, UNSTABLE) || !is_empty && is_of(word, BY_ORDER)
     });
-    let mut calls = program.calls.iter();
-    calls.any(|call| depends(&call.name) || first(call)) || words.into_iter().any(depends)
+    let mut queries = program.queries.iter();
+    is_called
+        || queries.any(|query| {
+            let mut tokens = sql::tokens(text, &query.span).into_iter();
+            tokens.any(|token| is_of(&text[token.span], "LIMIT|TABLESAMPLE"))
+        })
 }
 
 /// Spreads the rows behind a call over more tasks.
 pub fn spread(program: &Program, place: &Place, count: u64) -> Option<Rewrite> {
     let call = call(program, place)?;
     let mut rewrite = Rewrite {
-        reorders: depends_on_partitions(program),
+        reorders: is_unstable(program),
         ..Rewrite::default()
     };
     rewrite.replace(

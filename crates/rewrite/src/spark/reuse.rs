@@ -1,28 +1,41 @@
 //! Keeps rows that several actions need; streams rows to the driver instead of collecting them.
 
-use job::code::{Argument, Program, Scope, only};
+use job::code::{Argument, Call, Program, Scope, only};
 
 use super::{Rewrite, indentation, lines_after, partitions};
 
 const ACTIONS: &str =
     "collect|count|show|toPandas|first|take|parquet|save|saveAsTable|saveAsTextFile";
 
-/// Functions with other values in each computation.
-const RANDOM: &str = "rand(|randn(|uuid(|monotonically_increasing_id(|sample(|shuffle(";
-
-/// Whether a text has such functions.
-pub(super) fn is_random(text: &str) -> bool {
-    RANDOM.split('|').any(|function| text.contains(function))
-}
-
 /// Caches the rows that a statement assigns.
 pub fn cache(program: &Program, statement: usize) -> Option<Rewrite> {
     kept(program, statement, "cache")
 }
 
-/// Stores the rows that a statement assigns without the plan that computes them, which grows in each round of a loop.
-pub fn checkpoint(program: &Program, statement: usize) -> Option<Rewrite> {
-    kept(program, statement, "localCheckpoint")
+/// Stores the rows that each round of a loop hands to the next one, without the plan that computes them. `None` unless the
+/// loops with actions have a single such name.
+pub fn checkpoint(program: &Program, scope: &Scope) -> Option<Rewrite> {
+    let carried = (0..program.statements.len())
+        .filter(|at| scope.contains(*at) && program.assigns_rows(*at) && is_carried(program, *at));
+    kept(program, only(carried)?, "localCheckpoint")
+}
+
+/// Returns true if a statement is the last one in a loop with an action that assigns its name, and the next round reads it.
+fn is_carried(program: &Program, statement: usize) -> bool {
+    let statements = &program.statements;
+    let body = program.loop_around(statement);
+    let Some((body, name)) = body.zip(statements[statement].target.as_deref()) else {
+        return false;
+    };
+    let is_action = |call: &Call| ACTIONS.split('|').any(|action| action == call.name);
+    let mut calls = program.calls.iter();
+    let acts = calls.any(|call| is_action(call) && body.contains(&call.span.start));
+    let mut own = (0..statements.len()).filter(|at| body.contains(&statements[*at].span.start));
+    let assigns = |at: &usize| statements[*at].target.as_deref() == Some(name);
+    let is_last = own.clone().rfind(assigns) == Some(statement);
+    // a read before the first assignment is of the round before
+    let first = own.find(|at| assigns(at) || statements[*at].reads.contains(name));
+    acts && is_last && first.is_some_and(|at| statements[at].reads.contains(name))
 }
 
 fn kept(program: &Program, statement: usize, method: &str) -> Option<Rewrite> {
@@ -40,9 +53,7 @@ fn kept(program: &Program, statement: usize, method: &str) -> Option<Rewrite> {
     }
     let mut rewrite = Rewrite {
         // a seeded algorithm depends on the order of the rows, which changes with the columns that are read
-        reorders: is_random(text)
-            || program.text.contains("seed=")
-            || program.text.contains("randomSplit("),
+        reorders: partitions::is_unstable(program) || program.text.contains("seed="),
         ..Rewrite::default()
     };
     rewrite.replace(statement, span.end..span.end, format!(".{method}()"));
@@ -57,7 +68,7 @@ pub fn uncache(program: &Program, scope: &Scope) -> Option<Rewrite> {
     let call = only(kept)?;
     let receiver = call.receiver.map_or("", |at| program.text_of(at));
     let rewrite = Rewrite {
-        reorders: is_random(&program.text),
+        reorders: partitions::is_unstable(program),
         ..Rewrite::default()
     };
     let freed = program.text.contains("unpersist(");
@@ -163,4 +174,50 @@ pub fn any_row(program: &Program, scope: &Scope) -> Option<Rewrite> {
         rewrite.replace(call.statement, program.syntax.span(parent), text);
     }
     (!rewrite.edits.is_empty()).then_some(rewrite)
+}
+
+#[cfg(test)]
+mod tests {
+    use job::code::{Program, Scope};
+
+    use super::checkpoint;
+
+    #[test]
+    fn only_rows_of_the_next_round_are_checkpointed() {
+        for (body, after) in [
+            (
+                "    d = d.where(\"x\")\n    d = d.join(e, \"k\")\n    print(d.count())\n",
+                Some(
+                    "    d = d.where(\"x\")\n    d = d.join(e, \"k\").localCheckpoint()\n    print(d.count())\n",
+                ),
+            ),
+            (
+                "    n = d.join(e, \"k\")\n    n.count()\n    d = n.select(\"k\")\n",
+                Some(
+                    "    n = d.join(e, \"k\")\n    n.count()\n    d = n.select(\"k\").localCheckpoint()\n",
+                ),
+            ),
+            // no round reads the rows of another
+            ("    n = d.where(\"x\")\n    n.count()\n", None),
+            // no round has an action
+            ("    d = d.where(\"x\")\n", None),
+            // two names pass to the next round
+            (
+                "    d = d.join(e, \"k\")\n    e = e.where(\"x\")\n    d.count()\n",
+                None,
+            ),
+            ("    d = d.where(\"x\").cache()\n    d.count()\n", None),
+        ] {
+            let head = "d = t.select(\"k\", \"x\")\ne = t.select(\"k\")\nfor i in range(9):\n";
+            let text = format!("{head}{body}");
+            let program = Program::parse("a.py", &text);
+            let rewrite = checkpoint(&program, &Scope::whole(&program));
+            let changed = rewrite.and_then(|rewrite| rewrite.apply(&text));
+            assert_eq!(
+                changed,
+                after.map(|after| format!("{head}{after}")),
+                "{body}"
+            );
+        }
+    }
 }

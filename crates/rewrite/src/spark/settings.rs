@@ -9,12 +9,20 @@ use job::script::Span;
 /// Changes the settings that the program sets itself, and sets the others where the session is created. `None` if one
 /// of them can only be set at the start of the application.
 pub fn set(program: &Program, settings: &[&Setting]) -> Option<Rewrite> {
-    let mut rewrite = Rewrite::default();
+    let mut rewrite = Rewrite {
+        // with Arrow, a NaN of pandas becomes null
+        reorders: settings.iter().any(|s| s.key.contains(".arrow.")),
+        ..Rewrite::default()
+    };
     let mut new = Vec::new();
     for setting in settings {
         match value_of(program, &setting.key) {
-            Some(value) => {
-                let text = like(program.slice(&value), &setting.suggested);
+            Some((value, is_in_query)) => {
+                // Spark would keep the quotes of a value in a query
+                let text = match is_in_query {
+                    true => setting.suggested.clone(),
+                    false => like(program.slice(&value), &setting.suggested),
+                };
                 rewrite.replace(0, value, text);
             }
             None if setting.is_of_session() => {
@@ -35,8 +43,8 @@ pub fn sets(program: &Program, key: &str) -> bool {
 }
 
 /// The value of a setting where the program sets it last: `config(key, value)`, `set(key, value)`, `{key: value}`,
-/// `(key, value)`, or `SET key = value` in a query.
-fn value_of(program: &Program, key: &str) -> Option<Span> {
+/// `(key, value)`, or `SET key = value` in a query; and whether it is in a query.
+fn value_of(program: &Program, key: &str) -> Option<(Span, bool)> {
     let syntax = &program.syntax;
     let mut keys = (0..syntax.nodes.len()).filter(|at| program.string(*at) == Some(key));
     let value = |at: usize| {
@@ -57,14 +65,20 @@ fn value_of(program: &Program, key: &str) -> Option<Span> {
         }
     };
     let in_code = keys.rfind(|at| value(*at).is_some()).and_then(value);
-    in_code.map(|at| syntax.span(at)).or_else(|| {
+    in_code.map(|at| (syntax.span(at), false)).or_else(|| {
         let of_query = |span: &Span| {
             let tokens = sql::tokens(&program.text, span);
             let is = |at: usize, text: &str| {
                 program.text[tokens[at].span.clone()].eq_ignore_ascii_case(text)
             };
-            let fits = tokens.len() == 4 && is(0, "SET") && is(1, key) && is(2, "=");
-            fits.then(|| tokens[3].span.clone())
+            let fits = tokens.len() > 3 && is(0, "SET") && is(1, key) && is(2, "=");
+            let last = tokens.last().filter(|_| fits)?;
+            // `64MB` is two tokens
+            let end = tokens[3..]
+                .iter()
+                .find(|t| program.text[t.span.clone()] == *";");
+            let end = end.map_or(last.span.end, |t| t.span.start);
+            Some((tokens[3].span.start..end, true))
         };
         program
             .queries
@@ -84,11 +98,16 @@ fn like(old: &str, value: &str) -> String {
     }
 }
 
+/// Whether an expression is a session.
+pub(super) fn is_session(value: &str) -> bool {
+    value.contains("builder") && value.trim_end().ends_with(".getOrCreate()")
+}
+
 /// Sets settings behind the statement that creates the session, or in its builder.
 fn add(program: &Program, settings: &[String], rewrite: &mut Rewrite) -> Option<()> {
     let mut sessions = program.statements.iter().enumerate().filter(|(_, s)| {
         let value = s.value.map_or("", |at| program.text_of(at));
-        s.function.is_none() && value.contains(".getOrCreate(")
+        s.function.is_none() && is_session(value)
     });
     if let Some((at, session)) = sessions.next()
         && let Some(name) = session.target.as_deref()
