@@ -67,7 +67,7 @@ fn functions_of_rdds_are_slow_by_the_rows_that_they_read_from_storage() {
             &rdds,
             4,
             0,
-            &tasks(1.0, &[8.0; 4], &[4_000_000; 4]),
+            &tasks(1.0, &[8.0; 4], &[3_000_000; 4]),
         );
         change_tasks(&mut log, |metrics| {
             let bytes = metrics["Shuffle Read Metrics"]["Local Bytes Read"].clone();
