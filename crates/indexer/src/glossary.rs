@@ -24,7 +24,7 @@ const SHARED: char = '?';
 struct Systems {
     /// A name that ends in [`SHARED`] counts only in a query that names no other system.
     spark: Vec<String>,
-    /// A name that ends in [`SHARED`] counts only in a query without a product name of Spark.
+    /// A name that ends in [`SHARED`] does not decide beside a product name of Spark.
     scope: Vec<String>,
     /// Of systems that no page is about.
     elsewhere: Vec<String>,
@@ -143,7 +143,9 @@ impl Glossary {
         };
         let mut of_spark = products.iter().filter(|name| spark.contains(name));
         let says_spark = of_spark.any(|name| has_words(&query, name));
-        if says(scope) || says_shared(scope) && !says_spark {
+        if !says(scope) && says_shared(scope) && says_spark {
+            None
+        } else if says(scope) || says_shared(scope) {
             Some(Named::Engine(Engine::Scope))
         } else if says(spark) {
             Some(Named::Engine(Engine::Spark))
@@ -266,10 +268,7 @@ mod tests {
                 "many vertices in withColumn",
                 Some(Named::Engine(Engine::Scope)),
             ),
-            (
-                "GraphX in Spark: many vertices",
-                Some(Named::Engine(Engine::Spark)),
-            ),
+            ("GraphX in Spark: many vertices", None),
             ("sparkling flinks", None),
             ("a new spark plug", Some(Named::Elsewhere)),
             (
